@@ -46,55 +46,55 @@ struct agent_health {
 int
 agent_health_new(struct agent_health **ret)
 {
-	struct agent_health *watch = calloc(1, sizeof(*watch));
+	struct agent_health *health = calloc(1, sizeof(*health));
 
-	if (watch == NULL)
+	if (health == NULL)
 		return -ENOMEM;
-	*ret = watch;
+	*ret = health;
 	return 0;
 }
 
 void
-agent_health_free(struct agent_health *watch)
+agent_health_free(struct agent_health *health)
 {
-	free(watch);
+	free(health);
 }
 
 /* Adds a span; it overwrites the oldest one. */
 static void
-remember_span(struct agent_health *watch, struct span span)
+remember_span(struct agent_health *health, struct span span)
 {
 	if (span.end.ns <= span.start.ns)
 		return;
-	watch->spans[watch->next_span] = span;
-	watch->next_span = (watch->next_span + 1) % WATCH_SPANS;
+	health->spans[health->next_span] = span;
+	health->next_span = (health->next_span + 1) % WATCH_SPANS;
 }
 
 static void
 remember(
-    struct agent_health *watch, rm_mono_t start, rm_mono_t end, enum host_state state)
+    struct agent_health *health, rm_mono_t start, rm_mono_t end, enum host_state state)
 {
-	remember_span(watch, (struct span){ start, end, state, INT64_MAX });
+	remember_span(health, (struct span){ start, end, state, INT64_MAX });
 }
 
 void
-agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh)
+agent_health_hello(struct agent_health *health, rm_mono_t now, bool fresh)
 {
-	rm_mono_t from = watch->connected ? watch->last_made : watch->ended;
+	rm_mono_t from = health->connected ? health->last_made : health->ended;
 
 	/* This is the first hello, so nothing is known of the time before it. */
-	if (watch->last_seen.ns == 0)
+	if (health->last_seen.ns == 0)
 		from = (rm_mono_t){ INT64_MIN };
 	if (fresh)
-		memset(watch->stops, 0, sizeof watch->stops);
-	remember(watch, from, fresh ? rm_mono_add(now, AGENT_HEALTH_SETTLE_NS) : now,
+		memset(health->stops, 0, sizeof health->stops);
+	remember(health, from, fresh ? rm_mono_add(now, AGENT_HEALTH_SETTLE_NS) : now,
 	    HOST_RESTARTING);
-	watch->connected = true;
-	watch->beaten = false;
-	watch->timed_out = false;
-	watch->last_seen = now;
-	watch->last_made = now;
-	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+	health->connected = true;
+	health->beaten = false;
+	health->timed_out = false;
+	health->last_seen = now;
+	health->last_made = now;
+	health->first_ping = health->pinged = health->first_ack = (rm_mono_t){ 0 };
 }
 
 /* Returns the length in ns of the shortest stall because of which a probe may lose its
@@ -121,76 +121,76 @@ patience_ns(int64_t timeout_ns)
 
 /* True: the kernel did not answer, or its first answer was blocked on the network. */
 static bool
-was_out_of_reach(const struct agent_health *watch, rm_mono_t now)
+was_out_of_reach(const struct agent_health *health, rm_mono_t now)
 {
-	const rm_mono_t answered = watch->first_ack.ns != 0 ? watch->first_ack : now;
+	const rm_mono_t answered = health->first_ack.ns != 0 ? health->first_ack : now;
 
-	return watch->first_ping.ns != 0 &&
-	       rm_mono_since(now, watch->last_seen) > AGENT_HEALTH_SILENT_NS &&
-	       rm_mono_since(answered, watch->first_ping) >= AGENT_HEALTH_GAP_NS;
+	return health->first_ping.ns != 0 &&
+	       rm_mono_since(now, health->last_seen) > AGENT_HEALTH_SILENT_NS &&
+	       rm_mono_since(answered, health->first_ping) >= AGENT_HEALTH_GAP_NS;
 }
 
 void
-agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
+agent_health_beat(struct agent_health *health, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused)
 {
-	if (made.ns < watch->last_made.ns && watch->beaten)
+	if (made.ns < health->last_made.ns && health->beaten)
 		return;
 	/* The cut of the network may have affected the host's other cables, too. Losses
 	 * in that time are evidence about the host, not about its RNICs, even if they
 	 * are reported later. */
-	if (was_out_of_reach(watch, now))
-		remember(watch, watch->last_made, now, HOST_STALLED);
-	if (watch->beaten &&
-	    rm_mono_since(made, watch->last_made) > AGENT_HEALTH_GAP_NS)
+	if (was_out_of_reach(health, now))
+		remember(health, health->last_made, now, HOST_STALLED);
+	if (health->beaten &&
+	    rm_mono_since(made, health->last_made) > AGENT_HEALTH_GAP_NS)
 		remember_span(
-		    watch, (struct span){ watch->last_made, made, HOST_STALLED,
-			       rm_mono_since(made, watch->last_made) - BEAT_NS });
+		    health, (struct span){ health->last_made, made, HOST_STALLED,
+				rm_mono_since(made, health->last_made) - BEAT_NS });
 	/* Probes that were not sent or not answered while the agent was paused are not
 	 * evidence, even if they are reported later. */
-	if (watch->paused || paused)
-		remember(watch, watch->last_made, made, HOST_PAUSED);
-	watch->beaten = true;
-	watch->paused = paused;
-	watch->last_seen = now;
-	watch->last_made = made;
-	watch->through = through;
-	watch->first_ping = watch->pinged = watch->first_ack = (rm_mono_t){ 0 };
+	if (health->paused || paused)
+		remember(health, health->last_made, made, HOST_PAUSED);
+	health->beaten = true;
+	health->paused = paused;
+	health->last_seen = now;
+	health->last_made = made;
+	health->through = through;
+	health->first_ping = health->pinged = health->first_ack = (rm_mono_t){ 0 };
 }
 
 void
-agent_health_excuse(struct agent_health *watch, bool paused_by_hand)
+agent_health_excuse(struct agent_health *health, bool paused_by_hand)
 {
-	watch->paused_by_hand = paused_by_hand;
+	health->paused_by_hand = paused_by_hand;
 }
 
 void
-agent_health_stall(struct agent_health *watch, rm_mono_t start, rm_mono_t end)
+agent_health_stall(struct agent_health *health, rm_mono_t start, rm_mono_t end)
 {
 	const int64_t stall_ns = rm_mono_since(end, start);
 
 	if (stall_ns >= AGENT_HEALTH_STALL_NS)
 		remember_span(
-		    watch, (struct span){ start, end, HOST_STALLED, stall_ns });
+		    health, (struct span){ start, end, HOST_STALLED, stall_ns });
 	if (stall_ns >= AGENT_HEALTH_STOP_NS) {
-		watch->stops[watch->next_stop] = (struct stop){ start, end };
-		watch->next_stop = (watch->next_stop + 1) % AGENT_HEALTH_STOPS;
+		health->stops[health->next_stop] = (struct stop){ start, end };
+		health->next_stop = (health->next_stop + 1) % AGENT_HEALTH_STOPS;
 	}
 }
 
 static struct host_silence
-silence_of(const struct agent_health *watch, rm_mono_t now)
+silence_of(const struct agent_health *health, rm_mono_t now)
 {
 	struct host_silence silence = { 0 };
-	const struct stop *oldest = &watch->stops[watch->next_stop];
+	const struct stop *oldest = &health->stops[health->next_stop];
 	const struct stop *newest =
-	    &watch->stops[(watch->next_stop + AGENT_HEALTH_STOPS - 1) %
-			  AGENT_HEALTH_STOPS];
+	    &health->stops[(health->next_stop + AGENT_HEALTH_STOPS - 1) %
+			   AGENT_HEALTH_STOPS];
 
 	silence.ns =
-	    watch->last_seen.ns == 0 ? 0 : rm_mono_since(now, watch->last_seen);
+	    health->last_seen.ns == 0 ? 0 : rm_mono_since(now, health->last_seen);
 	for (size_t i = 0; i < AGENT_HEALTH_STOPS; i++) {
-		const struct stop *stop = &watch->stops[i];
+		const struct stop *stop = &health->stops[i];
 
 		silence.stopped_ns += rm_mono_since(stop->end, stop->start);
 		silence.recent_stops +=
@@ -208,52 +208,52 @@ silence_of(const struct agent_health *watch, rm_mono_t now)
 }
 
 bool
-agent_health_overdue(const struct agent_health *watch, rm_mono_t now)
+agent_health_overdue(const struct agent_health *health, rm_mono_t now)
 {
-	return watch->connected &&
-	       rm_mono_since(now, watch->last_seen) >= AGENT_HEALTH_OVERDUE_NS;
+	return health->connected &&
+	       rm_mono_since(now, health->last_seen) >= AGENT_HEALTH_OVERDUE_NS;
 }
 
 bool
-agent_health_silent(const struct agent_health *watch, rm_mono_t now)
+agent_health_silent(const struct agent_health *health, rm_mono_t now)
 {
-	return watch->connected &&
-	       rm_mono_since(now, watch->last_seen) >= AGENT_HEALTH_SILENT_NS;
+	return health->connected &&
+	       rm_mono_since(now, health->last_seen) >= AGENT_HEALTH_SILENT_NS;
 }
 
 bool
-agent_health_wants_ping(struct agent_health *watch, rm_mono_t now)
+agent_health_wants_ping(struct agent_health *health, rm_mono_t now)
 {
-	if (!agent_health_overdue(watch, now))
+	if (!agent_health_overdue(health, now))
 		return false;
-	if (watch->pinged.ns != 0 &&
-	    rm_mono_since(now, watch->pinged) < AGENT_HEALTH_OVERDUE_NS)
+	if (health->pinged.ns != 0 &&
+	    rm_mono_since(now, health->pinged) < AGENT_HEALTH_OVERDUE_NS)
 		return false;
-	watch->pinged = now;
-	if (watch->first_ping.ns == 0)
-		watch->first_ping = now;
+	health->pinged = now;
+	if (health->first_ping.ns == 0)
+		health->first_ping = now;
 	return true;
 }
 
 void
-agent_health_acked(struct agent_health *watch, rm_mono_t acked_at)
+agent_health_acked(struct agent_health *health, rm_mono_t acked_at)
 {
-	if (acked_at.ns > watch->acked.ns)
-		watch->acked = acked_at;
-	if (watch->first_ping.ns != 0 && watch->first_ack.ns == 0 &&
-	    rm_mono_since(acked_at, watch->first_ping) >= -AGENT_HEALTH_ACK_BLUR_NS)
-		watch->first_ack = acked_at;
+	if (acked_at.ns > health->acked.ns)
+		health->acked = acked_at;
+	if (health->first_ping.ns != 0 && health->first_ack.ns == 0 &&
+	    rm_mono_since(acked_at, health->first_ping) >= -AGENT_HEALTH_ACK_BLUR_NS)
+		health->first_ack = acked_at;
 }
 
 /* True: the management network was cut during this silence, and the agent's TCP may
  * still wait before it sends again. */
 static bool
-backs_off(const struct agent_health *watch, rm_mono_t now)
+backs_off(const struct agent_health *health, rm_mono_t now)
 {
-	return rm_mono_since(watch->first_ack, watch->first_ping) >
+	return rm_mono_since(health->first_ack, health->first_ping) >
 		   AGENT_HEALTH_ACK_LATE_NS &&
-	       rm_mono_since(now, watch->first_ack) <=
-		   rm_mono_since(watch->first_ack, watch->last_seen) +
+	       rm_mono_since(now, health->first_ack) <=
+		   rm_mono_since(health->first_ack, health->last_seen) +
 		       AGENT_HEALTH_BACKOFF_NS;
 }
 
@@ -286,9 +286,9 @@ worse(enum host_state a, enum host_state b)
 /* Returns the state of the host of an agent that has a session, by the time since its
  * last heartbeat. */
 static enum host_state
-silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
+silence(const struct agent_health *health, rm_mono_t now, int64_t timeout_ns)
 {
-	int64_t silent_ns = rm_mono_since(now, watch->last_seen);
+	int64_t silent_ns = rm_mono_since(now, health->last_seen);
 
 	if (silent_ns <= AGENT_HEALTH_GAP_NS)
 		return HOST_OK;
@@ -297,30 +297,30 @@ silence(const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns)
 	if (silent_ns <= AGENT_HEALTH_SILENT_NS)
 		return HOST_STALLED;
 	/* The kernel has not had enough time to answer: the state is not known yet. */
-	if (watch->first_ping.ns == 0 ||
-	    rm_mono_since(now, watch->first_ping) < AGENT_HEALTH_GAP_NS)
+	if (health->first_ping.ns == 0 ||
+	    rm_mono_since(now, health->first_ping) < AGENT_HEALTH_GAP_NS)
 		return HOST_STALLED;
-	if (rm_mono_since(watch->acked, watch->first_ping) >=
+	if (rm_mono_since(health->acked, health->first_ping) >=
 		-AGENT_HEALTH_ACK_BLUR_NS &&
-	    rm_mono_since(now, watch->acked) <= AGENT_HEALTH_ACK_FRESH_NS)
-		return silent_ns <= AGENT_HEALTH_FROZEN_NS || backs_off(watch, now)
+	    rm_mono_since(now, health->acked) <= AGENT_HEALTH_ACK_FRESH_NS)
+		return silent_ns <= AGENT_HEALTH_FROZEN_NS || backs_off(health, now)
 			   ? HOST_STALLED
 			   : HOST_AGENT_FROZEN;
 	return HOST_UNREACHABLE;
 }
 
 void
-agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer)
+agent_health_ended(struct agent_health *health, rm_mono_t now, bool by_peer)
 {
 	/* Keep the state before the end of the session: windows of that time are judged
 	 * later. */
-	if (watch->connected)
-		remember(watch, watch->last_made, now, silence(watch, now, 0));
-	watch->connected = false;
-	watch->timed_out = !by_peer;
+	if (health->connected)
+		remember(health, health->last_made, now, silence(health, now, 0));
+	health->connected = false;
+	health->timed_out = !by_peer;
 	/* If the kernel did not answer, the agent stopped before: at its last
 	 * heartbeat. */
-	watch->ended = by_peer ? now : watch->last_made;
+	health->ended = by_peer ? now : health->last_made;
 }
 
 /* Returns the state of the host during this span. A stall counts only if it can cause
@@ -335,46 +335,46 @@ state_of(const struct span *span, int64_t timeout_ns)
 }
 
 enum host_state
-agent_health_state(const struct agent_health *watch, rm_mono_t now, rm_mono_t start,
+agent_health_state(const struct agent_health *health, rm_mono_t now, rm_mono_t start,
     rm_mono_t end, int64_t timeout_ns, struct host_silence *ret)
 {
 	rm_mono_t through = rm_mono_add(end, timeout_ns);
 	enum host_state state = HOST_OK;
 
-	*ret = silence_of(watch, now);
-	if (watch->last_seen.ns == 0)
+	*ret = silence_of(health, now);
+	if (health->last_seen.ns == 0)
 		return HOST_UNKNOWN;
 	for (size_t i = 0; i < WATCH_SPANS; i++) {
-		const struct span *span = &watch->spans[i];
+		const struct span *span = &health->spans[i];
 
 		if (span->end.ns > start.ns && span->start.ns <= through.ns)
 			state = worse(state, state_of(span, timeout_ns));
 	}
-	if (watch->connected) {
-		if (watch->last_made.ns <= through.ns)
-			state = worse(state, silence(watch, now, timeout_ns));
-		if (watch->paused)
+	if (health->connected) {
+		if (health->last_made.ns <= through.ns)
+			state = worse(state, silence(health, now, timeout_ns));
+		if (health->paused)
 			state = worse(state, HOST_PAUSED);
 		return state;
 	}
-	if (watch->ended.ns > through.ns)
+	if (health->ended.ns > through.ns)
 		return state;
-	if (watch->paused_by_hand)
+	if (health->paused_by_hand)
 		return worse(state, HOST_PAUSED);
-	if (watch->timed_out)
+	if (health->timed_out)
 		return worse(state, HOST_UNREACHABLE);
-	if (rm_mono_since(now, watch->ended) <= AGENT_HEALTH_GRACE_NS)
+	if (rm_mono_since(now, health->ended) <= AGENT_HEALTH_GRACE_NS)
 		return worse(state, HOST_RESTARTING);
 	return worse(state, HOST_AGENT_DOWN);
 }
 
 bool
-agent_health_reported(
-    const struct agent_health *watch, rm_mono_t now, int64_t timeout_ns, rm_mono_t *ret)
+agent_health_reported(const struct agent_health *health, rm_mono_t now,
+    int64_t timeout_ns, rm_mono_t *ret)
 {
-	if (!watch->connected || !watch->beaten ||
-	    rm_mono_since(now, watch->last_seen) > patience_ns(timeout_ns))
+	if (!health->connected || !health->beaten ||
+	    rm_mono_since(now, health->last_seen) > patience_ns(timeout_ns))
 		return false;
-	*ret = rm_mono_add(watch->through, -timeout_ns);
+	*ret = rm_mono_add(health->through, -timeout_ns);
 	return true;
 }

@@ -60,50 +60,50 @@
 struct agent_health;
 
 int agent_health_new(struct agent_health **ret);
-void agent_health_free(struct agent_health *watch);
+void agent_health_free(struct agent_health *health);
 
 /* Call it when a session begins; fresh: with a new incarnation. */
-void agent_health_hello(struct agent_health *watch, rm_mono_t now, bool fresh);
+void agent_health_hello(struct agent_health *health, rm_mono_t now, bool fresh);
 
 /* Call it when a heartbeat arrives that the agent made at `made`; it comes after all
  * results that the agent knew at `through`. A heartbeat older than the newest one is
  * ignored. */
-void agent_health_beat(struct agent_health *watch, rm_mono_t now, rm_mono_t made,
+void agent_health_beat(struct agent_health *health, rm_mono_t now, rm_mono_t made,
     rm_mono_t through, bool paused);
 
 /* An operator has paused or resumed the agent's probing. If the session ends while
  * paused, that is intended: the host counts as paused until the agent reconnects. */
-void agent_health_excuse(struct agent_health *watch, bool paused_by_hand);
+void agent_health_excuse(struct agent_health *health, bool paused_by_hand);
 
 /* Adds a stall that the agent reports: its loop did not run between these two times. */
-void agent_health_stall(struct agent_health *watch, rm_mono_t start, rm_mono_t end);
+void agent_health_stall(struct agent_health *health, rm_mono_t start, rm_mono_t end);
 
 /* True: the heartbeat is overdue, so acknowledgements of the agent's kernel are
  * needed. */
-bool agent_health_overdue(const struct agent_health *watch, rm_mono_t now);
+bool agent_health_overdue(const struct agent_health *health, rm_mono_t now);
 /* True: the heartbeat has been overdue for so long that it is a fault, see
  * AGENT_HEALTH_SILENT_NS. */
-bool agent_health_silent(const struct agent_health *watch, rm_mono_t now);
+bool agent_health_silent(const struct agent_health *health, rm_mono_t now);
 /* True: ask the agent's kernel now: send a wire_ping, then pass the time of the
  * acknowledgement (rm_link_peer_ack) to agent_health_acked. True at most once per
  * AGENT_HEALTH_OVERDUE_NS. */
-bool agent_health_wants_ping(struct agent_health *watch, rm_mono_t now);
-void agent_health_acked(struct agent_health *watch, rm_mono_t acked_at);
+bool agent_health_wants_ping(struct agent_health *health, rm_mono_t now);
+void agent_health_acked(struct agent_health *health, rm_mono_t acked_at);
 
 /* Call it when the session ends. by_peer: the agent's kernel closed or reset it; false:
  * it timed out. */
-void agent_health_ended(struct agent_health *watch, rm_mono_t now, bool by_peer);
+void agent_health_ended(struct agent_health *health, rm_mono_t now, bool by_peer);
 
 /*
  * Returns the worst state of the host within [start, end + timeout_ns]: a probe sent at
  * the end of a window may be answered until then. *ret: details of the present silence.
  */
-enum host_state agent_health_state(const struct agent_health *watch, rm_mono_t now,
+enum host_state agent_health_state(const struct agent_health *health, rm_mono_t now,
     rm_mono_t start, rm_mono_t end, int64_t timeout_ns, struct host_silence *ret);
 
 /* *ret: all results of probes that were sent before this time have arrived. False: the
  * agent is disconnected, or has been silent for longer than a stutter. */
-bool agent_health_reported(const struct agent_health *watch, rm_mono_t now,
+bool agent_health_reported(const struct agent_health *health, rm_mono_t now,
     int64_t timeout_ns, rm_mono_t *ret);
 
 #endif

@@ -50,7 +50,7 @@ struct entry { /* a flow of the RNIC in one slice, or a pair of RNICs in all sli
 	uint64_t key, other; /* other: for a flow, the RNIC at its other end */
 	uint32_t sent, lost;
 	bool is_pair;
-	struct evidence_way way; /* only of flows to other racks */
+	struct evidence_path path; /* only of flows to other racks */
 };
 
 struct table {
@@ -187,10 +187,10 @@ add_outside_slices(struct table *table, struct wire_rnic_id rnic, struct scan sc
 			add_result(table, result, rnic, scan.since);
 }
 
-/* Adds the probes of the RNIC to other racks, as flows with their ways. */
+/* Adds the probes of the RNIC to other racks, as flows with their paths. */
 static void
 add_outside(struct table *table, struct wire_rnic_id rnic, struct scan scan,
-    evidence_way_of *way_of, const void *arg)
+    evidence_path_of *path_of, const void *arg)
 {
 	const struct ring_result *result;
 
@@ -206,8 +206,8 @@ add_outside(struct table *table, struct wire_rnic_id rnic, struct scan scan,
 		if (entry == NULL)
 			continue;
 		if (entry->sent == 0)
-			entry->way =
-			    way_of(arg, rnic, to, result->src_port, result->sent);
+			entry->path =
+			    path_of(arg, rnic, to, result->src_port, result->sent);
 		entry->sent++;
 		entry->lost += result->outcome == WIRE_NO_REPLY;
 	}
@@ -327,9 +327,9 @@ have_common_part(const struct table *table)
 
 		if (entry->sent == 0)
 			continue;
-		several |= tor != 0 && entry->way.tor != tor;
-		tor = entry->way.tor;
-		switches &= entry->way.switches;
+		several |= tor != 0 && entry->path.tor != tor;
+		tor = entry->path.tor;
+		switches &= entry->path.switches;
 	}
 	return !several || switches != 0;
 }
@@ -341,8 +341,8 @@ switches_of(const struct table *table)
 	uint64_t switches = 0;
 
 	for (size_t i = 0; i < table->count; i++)
-		if (table->entries[i].way.switches != UINT64_MAX)
-			switches |= table->entries[i].way.switches;
+		if (table->entries[i].path.switches != UINT64_MAX)
+			switches |= table->entries[i].path.switches;
 	return __builtin_popcountll(switches);
 }
 
@@ -365,7 +365,7 @@ is_worse_over_a_switch(const struct table *table, struct counts all)
 		for (size_t i = 0; i < table->count; i++) {
 			const struct entry *entry = &table->entries[i];
 
-			if ((entry->way.switches >> bit & 1) == 0)
+			if ((entry->path.switches >> bit & 1) == 0)
 				continue;
 			over.sent += entry->sent;
 			over.lost += entry->lost;
@@ -394,14 +394,14 @@ is_a_flow_spared(const struct table *table, double share, double flows)
 
 enum rack_flows
 evidence_flows_lose_alike(const struct ring *ring, struct wire_rnic_id rnic,
-    rm_mono_t since, rm_mono_t end, evidence_way_of *way_of, const void *arg)
+    rm_mono_t since, rm_mono_t end, evidence_path_of *path_of, const void *arg)
 {
 	const struct scan scan = { ring, since, end, .max = MAX_SCANNED_OUTSIDE };
 	struct table table = { .count = 0 };
 	struct counts all = { 0, 0 };
 	double flows = 0, spread = 0, deviation;
 
-	add_outside(&table, rnic, scan, way_of, arg);
+	add_outside(&table, rnic, scan, path_of, arg);
 	for (size_t i = 0; i < table.count; i++) {
 		struct entry *entry = &table.entries[i];
 

@@ -25,14 +25,14 @@ bool evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
 
 /* Where the probes of a flow to another rack went. */
-struct evidence_way {
+struct evidence_path {
 	uint16_t tor; /* number of the destination's ToR, as in struct roster_rnic */
 	/* a bit for each switch between the two ToRs, as of path_table_switches; all
 	 * bits: not known */
 	uint64_t switches;
 };
 
-typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id src,
+typedef struct evidence_path evidence_path_of(const void *arg, struct wire_rnic_id src,
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent);
 
 /* Compares the flows of the RNIC's probes to other racks that were sent from `since`
@@ -42,9 +42,9 @@ typedef struct evidence_way evidence_way_of(const void *arg, struct wire_rnic_id
  * racks that lose nearly everything are left out. TOO_FEW also in these cases: all
  * flows end at one ToR, or may all cross one switch, because that part would lose
  * packets of all flows, too; no flow was traced; the ring holds too little of that
- * time. way_of is called once for each flow, with `arg`. */
+ * time. path_of is called once for each flow, with `arg`. */
 enum rack_flows evidence_flows_lose_alike(const struct ring *ring,
-    struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end, evidence_way_of *way_of,
+    struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end, evidence_path_of *path_of,
     const void *arg);
 
 #endif

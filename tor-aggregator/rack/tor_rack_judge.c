@@ -344,14 +344,14 @@ flows_are_lost(void *arg, size_t member, int64_t window_ns)
 	    rm_mono_add(of->end, -window_ns), of->end);
 }
 
-static struct evidence_way
-way_of(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
+static struct evidence_path
+path_of(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
     uint16_t src_port, rm_mono_t sent)
 {
 	const struct tor_rack *rack = arg;
 	const struct roster_rnic *rnic = roster_find(rack->roster, dst);
 
-	return (struct evidence_way){ rnic != NULL ? rnic->tor_number : 0,
+	return (struct evidence_path){ rnic != NULL ? rnic->tor_number : 0,
 		path_table_switches(rack->paths,
 		    path_table_find(rack->paths, src, dst, src_port, sent)) };
 }
@@ -363,7 +363,7 @@ flows_lose_alike(void *arg, size_t member, int64_t window_ns)
 
 	return evidence_flows_lose_alike(of->rack->ring,
 	    roster_member(of->rack->roster, member)->id,
-	    rm_mono_add(of->end, -window_ns), of->end, way_of, of->rack);
+	    rm_mono_add(of->end, -window_ns), of->end, path_of, of->rack);
 }
 
 void

@@ -48,7 +48,7 @@ take_number(struct wire_settings *settings, enum wire_setting setting,
 }
 
 static bool
-is_word(const redisReply *text, const char *word)
+is_text(const redisReply *text, const char *word)
 {
 	return text->type == REDIS_REPLY_STRING && strcmp(text->str, word) == 0;
 }
@@ -57,11 +57,11 @@ is_word(const redisReply *text, const char *word)
 static void
 take_fec(struct wire_settings *settings, const redisReply *text)
 {
-	if (is_word(text, "rs"))
+	if (is_text(text, "rs"))
 		set(settings, WIRE_SETTING_FEC, WIRE_FEC_RS);
-	else if (is_word(text, "fc"))
+	else if (is_text(text, "fc"))
 		set(settings, WIRE_SETTING_FEC, WIRE_FEC_BASER);
-	else if (is_word(text, "none"))
+	else if (is_text(text, "none"))
 		set(settings, WIRE_SETTING_FEC, WIRE_FEC_OFF);
 }
 

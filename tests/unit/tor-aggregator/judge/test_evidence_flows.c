@@ -216,55 +216,55 @@ without_losses_or_without_answers_no_flow_stands_out(void **state)
 }
 
 /* Each remote RNIC is in a rack of its own, and flows cross two spines in turn. */
-static struct evidence_way
+static struct evidence_path
 two_racks_two_spines(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
     uint16_t src_port, rm_mono_t sent)
 {
-	return (struct evidence_way){ (uint16_t)dst.guid, 1U << src_port % 2 };
+	return (struct evidence_path){ (uint16_t)dst.guid, 1U << src_port % 2 };
 }
 
 /* Each flow crosses a spine of its own. */
-static struct evidence_way
+static struct evidence_path
 two_racks_eight_spines(const void *arg, struct wire_rnic_id src,
     struct wire_rnic_id dst, uint16_t src_port, rm_mono_t sent)
 {
-	return (struct evidence_way){ (uint16_t)dst.guid,
+	return (struct evidence_path){ (uint16_t)dst.guid,
 		1U << (src_port % FLOWS + FLOWS * (dst.guid - 1)) };
 }
 
-static struct evidence_way
+static struct evidence_path
 one_rack(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
     uint16_t src_port, rm_mono_t sent)
 {
-	return (struct evidence_way){ 1, 1U << src_port % 2 };
+	return (struct evidence_path){ 1, 1U << src_port % 2 };
 }
 
-static struct evidence_way
+static struct evidence_path
 one_spine(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
     uint16_t src_port, rm_mono_t sent)
 {
-	return (struct evidence_way){ (uint16_t)dst.guid, 4 };
+	return (struct evidence_path){ (uint16_t)dst.guid, 4 };
 }
 
-static struct evidence_way
+static struct evidence_path
 untraced(const void *arg, struct wire_rnic_id src, struct wire_rnic_id dst,
     uint16_t src_port, rm_mono_t sent)
 {
-	return (struct evidence_way){ (uint16_t)dst.guid, UINT64_MAX };
+	return (struct evidence_path){ (uint16_t)dst.guid, UINT64_MAX };
 }
 
 static enum rack_flows
-compare(struct ring *ring, evidence_way_of *way_of)
+compare(struct ring *ring, evidence_path_of *path_of)
 {
 	return evidence_flows_lose_alike(ring, (struct wire_rnic_id){ 0, 1 },
-	    (rm_mono_t){ END - 3 * SECONDS * RM_NS_PER_S }, (rm_mono_t){ END }, way_of,
+	    (rm_mono_t){ END - 3 * SECONDS * RM_NS_PER_S }, (rm_mono_t){ END }, path_of,
 	    NULL);
 }
 
 /* RNIC 0 probes two RNICs of other racks. Returns how their losses
  * compare. */
 static enum rack_flows
-run_over(struct ring *ring, is_lost *lost, evidence_way_of *way_of)
+run_over(struct ring *ring, is_lost *lost, evidence_path_of *path_of)
 {
 	struct probe p = { 0 };
 
@@ -282,7 +282,7 @@ run_over(struct ring *ring, is_lost *lost, evidence_way_of *way_of)
 
 				ring_put(ring, (rm_mono_t){ at }, false, &result);
 			}
-	return compare(ring, way_of);
+	return compare(ring, path_of);
 }
 
 static enum rack_flows
