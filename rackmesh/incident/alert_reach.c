@@ -16,7 +16,7 @@
 #define REACH_TROUBLE_BYTES 512
 #define REACH_QUOTED_BYTES 200
 /* maximum number of bytes of a refusal's text that are shown */
-#define REACH_WORDS_BYTES 120
+#define REACH_TEXT_BYTES 120
 
 /* A request may end after its owner was freed: then reach is NULL. */
 struct question {
@@ -107,7 +107,7 @@ advice(const struct alert_reach *reach, long status)
 
 /* True: the refusal has a text with the reason, and that text is not a web page. */
 static bool
-has_words(const struct rm_http_answer *answer)
+has_text(const struct rm_http_answer *answer)
 {
 	return answer->body != NULL && answer->body[0] != '\0' &&
 	       !rm_http_answer_is_page(answer);
@@ -138,10 +138,10 @@ describe(struct alert_reach *reach, const struct rm_http_answer *answer)
 	else
 		snprintf(out, REACH_TROUBLE_BYTES, "%s answers %ld%s%s%s", reach->name,
 		    answer->status, advice(reach, answer->status),
-		    has_words(answer) ? ": " : "",
-		    has_words(answer)
+		    has_text(answer) ? ": " : "",
+		    has_text(answer)
 			? rm_log_quote(quoted, sizeof(quoted), answer->body,
-			      strnlen(answer->body, REACH_WORDS_BYTES))
+			      strnlen(answer->body, REACH_TEXT_BYTES))
 			: "");
 }
 
