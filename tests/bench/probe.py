@@ -33,7 +33,7 @@ SETTLE_S = 0.5  # until a new pace holds
 RESULTS_S = 0.9  # probe time-out, batch age, and some
 DEADLINE_S = 15
 MAX_PAIR_RATE = 20000  # PROBER_MAX_RATE_PER_S
-MAX_RATE = 58000  # below CEILING_HOST_PACKETS_PER_S
+MAX_RATE = 58000  # below RATE_LIMIT_HOST_PACKETS_PER_S
 
 CONFIG = """\
 plaintext: true

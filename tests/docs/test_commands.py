@@ -57,7 +57,7 @@ def test_every_command_has_a_test():
         assert name in DAEMONS or name in (ROOT / test).read_text(), f"{test} does not name {name}"
 
 
-def test_daemons_do_what_they_are_told_to_on_a_command_line(build, tmp_path):
+def test_daemons_accept_the_documented_command_lines(build, tmp_path):
     """On this machine folders and RNICs are missing, so --check of a daemon may fail."""
     ran = set()
     for _, name, words in commands():
@@ -82,7 +82,7 @@ def block_of(page, start):
     return re.search(rf"^ {{4}}{start}.*\n(?: {{4}}.*\n)*", text, re.M)[0]
 
 
-def test_a_person_gets_a_certificate_as_the_docs_say(tmp_path):
+def test_a_person_gets_a_certificate_as_documented(tmp_path):
     """The certificate is signed by the authority of a rollout, and packed for a browser."""
     secrets, sign = tmp_path / "inventory/prod/secrets", "roles/certificates/files/sign"
     (tmp_path / sign).parent.mkdir(parents=True)
@@ -99,7 +99,7 @@ def test_a_person_gets_a_certificate_as_the_docs_say(tmp_path):
     assert "URI:rackmesh://r1/operator/ann" in shown and (tmp_path / "ann.p12").stat().st_size > 0
 
 
-def test_a_secret_is_made_as_the_docs_say(tmp_path):
+def test_a_secret_is_made_as_documented(tmp_path):
     line = block_of("security.md", "openssl rand").splitlines()[0]
     line = line.replace("-o rackmesh -g rackmesh ", "").replace("/etc/rackmesh/", f"{tmp_path}/")
     said = run(["sh", "-ec", line], tmp_path)

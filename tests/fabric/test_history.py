@@ -758,7 +758,7 @@ def test_racks_of_the_same_name_in_two_regions_are_never_added_up(place, pack, t
         assert f"{name} is in the regions lab, north.1: choose one of them with --region" in refused.stderr
 
 
-def test_racks_of_the_same_name_in_two_regions_are_told_apart(place, pack, tmp_path):
+def test_racks_of_the_same_name_in_two_regions_are_distinguished(place, pack, tmp_path):
     """Lists name the region, or show one region."""
     analyzer = pack.add(analyzer_at(place, tmp_path))
     analyzer.start()

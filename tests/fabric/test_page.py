@@ -574,7 +574,7 @@ def test_the_past_of_a_region_shows_its_racks_as_they_were(region, page):
     assert page.complaints() == []
 
 
-def test_an_address_of_the_past_that_cannot_be_shown_says_why(region, page):
+def test_an_address_of_the_past_that_cannot_be_shown_gives_the_reason(region, page):
     for view, said in (("tor1/notatime/900", "notatime in the address cannot be read: give it as 2026-01-31T04:10:00Z"),
                        ("tor1/2099-01-01T00:00:00Z/900", "2099-01-01 00:00:00 UTC is in the future")):
         page.open(url(region))

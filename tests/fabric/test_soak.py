@@ -79,10 +79,10 @@ class Fates:
 class Soak:
     """Causes faults and troubles, and waits for the alerts that must follow."""
 
-    def __init__(self, world, oracle, feeder, rng, print_line, calm_s):
+    def __init__(self, world, oracle, feeder, rng, print_line, quiet_s):
         self.world, self.oracle, self.feeder = world, oracle, feeder
         self.rng, self.print_line = rng, print_line
-        self._longest_s = calm_s
+        self._longest_s = quiet_s
         self._kinds = Fates(rng, KINDS)
         self._halves = Fates(rng, [Killed, Stopped, PartedOff])
         self._faults = Fates(rng, ["rnic", "rnic", "rnic", "link", "switch", "none"])

@@ -20,7 +20,6 @@ from lab.wait import PATIENCE_S, in_time, until
 
 RACKS = {"tor1": ["h1", "h2", "h3"], "tor2": ["h4", "h5"]}
 ROUNDS_GATE, ROUNDS_FULL, ROUNDS_SOAK = 3, 10, 125
-STRANGER_PORT = 9999
 LET_GO_S = 6  # RM_TLS_RECHECK_NS, and a second until files are read again
 REFUSED_S = 5
 DAY_S = 86400

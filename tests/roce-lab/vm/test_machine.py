@@ -23,7 +23,7 @@ def machine(tmp_path):
     return Machine(KERNEL, tmp_path / "out")
 
 
-def test_words_files_and_status_come_back_and_nothing_else(machine, tmp_path):
+def test_only_output_files_and_status_come_back(machine, tmp_path):
     outside, said = tmp_path / "outside", io.BytesIO()
     job = f"echo said; echo aside >&2; id -u >{machine.out}/file; echo >{outside}; exit 7"
 

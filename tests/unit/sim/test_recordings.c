@@ -48,7 +48,7 @@ names(const char *recording, const char *expected)
  * the other spine once counted as evidence for the link, and the switch behind it was
  * named. */
 static void
-a_link_dead_both_ways_is_named_if_both_directions_are_hashed_equally(void **state)
+a_link_dead_in_both_directions_is_named_if_they_are_hashed_equally(void **state)
 {
 	names(
 	    "link-both-ways.recording", "Link spine2--tor2 carries nothing: both ways");
@@ -97,7 +97,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-		    a_link_dead_both_ways_is_named_if_both_directions_are_hashed_equally),
+		    a_link_dead_in_both_directions_is_named_if_they_are_hashed_equally),
 		cmocka_unit_test(a_dead_switch_is_not_reported_as_one_of_its_links),
 		cmocka_unit_test(a_part_known_from_earlier_rows_is_not_one_of_two),
 		cmocka_unit_test(

@@ -249,7 +249,7 @@ setup(void **state)
 	w->writer = wire_writer_new();
 	w->plan = calloc(1, sizeof(*w->plan));
 	fixture_plan(w->plan, 3, 2, 1);
-	snprintf(w->folder, sizeof(w->folder), "/tmp/rm-orders-XXXXXX");
+	snprintf(w->folder, sizeof(w->folder), "/tmp/rm-requests-XXXXXX");
 	if (mkdtemp(w->folder) == NULL || rm_loop_new(&w->loop) < 0 ||
 	    rm_listener_new(w->loop, &address, controller_accept, w, &w->listener) < 0)
 		return -1;

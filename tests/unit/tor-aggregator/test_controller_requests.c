@@ -471,5 +471,5 @@ main(void)
 		TEST(the_controller_gets_the_releases_of_all_peers),
 	};
 
-	return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("controller_requests", tests, NULL, NULL);
 }

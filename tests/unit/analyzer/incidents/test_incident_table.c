@@ -125,7 +125,7 @@ a_repeated_message_changes_nothing(void **state)
 
 /* Two aggregators report one host; an older one does not send good_since. */
 static void
-a_flapping_part_is_good_now_if_all_its_open_reports_say_so(void **state)
+a_flapping_part_is_good_now_if_all_its_open_reports_agree(void **state)
 {
 	struct incident_table *table = *state;
 	struct wire_incident one = edge("agg1", 42, WIRE_OPENED, 0);
@@ -462,7 +462,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_incident_that_another_aggregator_continues_stays_one),
 		TEST(an_incident_opens_changes_and_resolves),
-		TEST(a_flapping_part_is_good_now_if_all_its_open_reports_say_so),
+		TEST(a_flapping_part_is_good_now_if_all_its_open_reports_agree),
 		TEST(a_repeated_message_changes_nothing),
 		TEST(one_fault_reported_by_two_is_one_entry_and_ends_with_the_last),
 		TEST(a_new_opening_of_an_aggregator_replaces_its_old_one),

@@ -299,7 +299,8 @@ a_hundred_dead_links_are_one_incident(void **state)
 
 /* A rack probes its neighbours only, so no probe tells most of the dead links apart. */
 static void
-dead_links_that_cannot_be_told_apart_are_of_the_incident_of_their_switch(void **state)
+dead_links_that_cannot_be_distinguished_are_of_the_incident_of_their_switch(
+    void **state)
 {
 	struct world world;
 
@@ -445,7 +446,7 @@ main(void)
 		cmocka_unit_test(uplinks_of_a_tor_are_links_of_the_tor),
 		cmocka_unit_test(a_hundred_dead_links_are_one_incident),
 		cmocka_unit_test(
-		    dead_links_that_cannot_be_told_apart_are_of_the_incident_of_their_switch),
+		    dead_links_that_cannot_be_distinguished_are_of_the_incident_of_their_switch),
 		cmocka_unit_test(two_dead_links_of_a_switch_are_two_incidents),
 		cmocka_unit_test(
 		    an_older_dead_link_of_the_switch_keeps_its_own_incident),

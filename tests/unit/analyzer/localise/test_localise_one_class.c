@@ -213,7 +213,7 @@ lost_at_tor_and_own_link(const struct probes *probes, uint64_t sent)
 }
 
 static void
-a_link_that_loses_another_class_than_its_tor_is_told_apart(void **state)
+a_link_that_loses_another_class_than_its_tor_is_distinguished(void **state)
 {
 	struct fabric *fabric = *state;
 	struct rm_explanation explanation;
@@ -291,8 +291,8 @@ main(void)
 		    a_class_that_one_part_loses_is_not_looked_for_in_another, setup,
 		    teardown),
 		cmocka_unit_test_setup_teardown(
-		    a_link_that_loses_another_class_than_its_tor_is_told_apart, setup,
-		    teardown),
+		    a_link_that_loses_another_class_than_its_tor_is_distinguished,
+		    setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		    two_parts_may_lose_two_classes, setup, teardown),
 		cmocka_unit_test(

@@ -219,7 +219,7 @@ unequal_losses_of_flows_are_those_of_the_link(void **state)
 }
 
 static void
-losses_over_one_spine_are_those_of_the_link_if_replies_take_the_same_way(void **state)
+losses_over_one_spine_are_those_of_the_link_if_replies_take_the_same_path(void **state)
 {
 	const struct losses losses = { 40, 1, link_loses_both_halves };
 
@@ -278,7 +278,7 @@ main(void)
 		TEST(equal_losses_of_paths_with_many_flows_are_those_of_the_tor),
 		TEST(unequal_losses_of_flows_are_those_of_the_link),
 		TEST(
-		    losses_over_one_spine_are_those_of_the_link_if_replies_take_the_same_way),
+		    losses_over_one_spine_are_those_of_the_link_if_replies_take_the_same_path),
 		TEST(losses_in_one_direction_are_those_of_the_link),
 		TEST(unequal_losses_of_paths_with_many_flows_are_those_of_the_link),
 		TEST(few_losses_do_not_decide),

@@ -58,7 +58,7 @@ add(struct localise_path *path, int slot, unsigned forward, unsigned reverse)
 }
 
 static void
-losses_on_the_way_out_outlast_the_forgotten_replies(void **state)
+losses_of_probes_outlast_forgotten_losses_of_replies(void **state)
 {
 	struct localise_path *path = *state;
 	struct localise_sum sum = { 0 };
@@ -118,7 +118,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PATH_TEST(losses_on_the_way_out_outlast_the_forgotten_replies),
+		PATH_TEST(losses_of_probes_outlast_forgotten_losses_of_replies),
 		PATH_TEST(replies_that_were_lost_later_are_kept),
 		PATH_TEST(slots_without_rows_or_with_losses_are_not_clean),
 		PATH_TEST(a_row_of_a_rack_without_losses_covers_the_slots_before_it),

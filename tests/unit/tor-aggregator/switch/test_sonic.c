@@ -731,7 +731,7 @@ quanta_that_went_back_give_no_paused_time(void **state)
 }
 
 static void
-a_switch_that_counts_the_time_is_believed(void **state)
+the_time_that_a_switch_counts_is_used(void **state)
 {
 	static const struct pair counted[] = { QUANTA("7813500"),
 		{ "COUNTERS:oid:0x101", "SAI_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US",
@@ -900,7 +900,7 @@ main(void)
 		TEST(a_batch_is_bounded),
 		TEST(paused_time_is_computed_from_quanta_and_speed),
 		TEST(quanta_that_went_back_give_no_paused_time),
-		TEST(a_switch_that_counts_the_time_is_believed),
+		TEST(the_time_that_a_switch_counts_is_used),
 		TEST(a_returned_object_continues_its_totals),
 		TEST(an_object_missing_for_long_is_forgotten),
 		TEST(a_reset_counts_once_though_readings_fail),
