@@ -1,5 +1,5 @@
-// What the counters of a rack mean: whether ECN, CNPs and PFC work, what the rules find, and settings
-// that are not as expected. A value that is not known (null) is never shown as zero.
+// The meaning of a rack's counters: whether ECN, CNPs and PFC work, the findings of the rules, and
+// settings that are not as expected. A value that is not known (null) is never shown as zero.
 
 import { element, notReported, setText, show, table } from "./element.js";
 import { hostsIn, hostsOf } from "./hosts.js";

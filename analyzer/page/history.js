@@ -19,8 +19,8 @@ const DIRECTIONS = {
   "from other racks": (row, tor) => row.src_tor !== tor && row.dst_tor === tor,
 };
 
-// Sums the rows of each point of time. Of percentiles it takes the maximum: a mean of percentiles is
-// no percentile.
+// Sums the rows of each point of time. For percentiles it takes the maximum, because a mean of
+// percentiles is no percentile.
 function buckets(rows, from, to, step_s) {
   const { filled, slotAt } = slotsOf(from, to, step_s);
   for (const row of rows) {

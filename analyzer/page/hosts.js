@@ -42,7 +42,7 @@ export function releasesOf(hosts) {
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-// How much a host needs attention, from 3 (it is not ok) to 0. common: the most common release.
+// How urgently a host needs attention, from 3 (it is not ok) to 0. common: the most common release.
 export const oddness = (host, common) => (host.state !== "ok" ? 3 : !host.connected ? 2 : agentOf(host) !== common ? 1 : 0);
 
 export const sorted = (hosts, common) => [...hosts].sort((a, b) => oddness(b, common) - oddness(a, common) || BY_NAME.compare(a.host, b.host));

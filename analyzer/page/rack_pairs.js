@@ -46,7 +46,8 @@ export function rackPairs(region) {
 
   return {
     root,
-    // Nothing else waits for the answer. open: the incident is open; else nothing is requested or shown.
+    // Nothing else waits for the answer. open: true if the incident is open; otherwise nothing is
+    // requested or shown.
     async ask(open) {
       root.hidden ||= !open;
       if (asking || !open) return;
