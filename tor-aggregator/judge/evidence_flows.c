@@ -28,6 +28,10 @@
 #define SURE 4.0         /* ln of the likelihood ratio: flows, against packets */
 #define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
 #define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
+/* Two RNICs lose a similar share if they have at least so many losses, and the smaller
+ * share is at least this part of the larger one. */
+#define MIN_PARTIAL_LOST 5
+#define SIMILAR_PART 0.6
 
 /* For evidence_flows_lose_alike. If three of four flows cross a lossy link or spine,
  * and some of these flows cross it twice, the spread (chi-square) of n losses is larger
@@ -252,14 +256,16 @@ weight_of(const struct entry *flow, double share)
 					: log((1 - WHOLE_SHARE) / (1 - whole));
 }
 
-/* For a rack in which no other two RNICs probe each other: its probes to other racks
- * show whether it loses whole flows. Each flow in a slice counts the same, so that a
- * few flows to a dead RNIC do not decide. */
-static bool
-are_lost_outside(struct wire_rnic_id rnic, struct scan scan)
+struct outside { /* the flows of one RNIC to other racks, in slices */
+	int whole, partial, passed; /* flows that lost all, some or no packets */
+	struct counts some;         /* packets of the flows that did not lose all */
+};
+
+static struct outside
+see_outside(struct wire_rnic_id rnic, struct scan scan)
 {
 	struct table table = { .count = 0 };
-	int whole = 0, partial = 0, passed = 0;
+	struct outside ret = { 0 };
 
 	add_outside_slices(&table, rnic, scan);
 	for (size_t i = 0; i < table.count; i++) {
@@ -267,12 +273,68 @@ are_lost_outside(struct wire_rnic_id rnic, struct scan scan)
 
 		if (entry->sent < MIN_SLICE_SENT)
 			continue;
-		whole += entry->lost == entry->sent;
-		partial += entry->lost > 0 && entry->lost < entry->sent;
-		passed += entry->lost == 0;
+		ret.whole += entry->lost == entry->sent;
+		ret.partial += entry->lost > 0 && entry->lost < entry->sent;
+		ret.passed += entry->lost == 0;
+		if (entry->lost == entry->sent)
+			continue;
+		ret.some.sent += entry->sent;
+		ret.some.lost += entry->lost;
 	}
-	return passed >= MIN_WHOLE && whole >= MIN_WHOLE &&
-	       whole >= WHOLE_SHARE * (whole + partial);
+	return ret;
+}
+
+/* True: both lose a similar share of the packets of the flows that do not lose all. */
+static bool
+lose_similar_shares(const struct outside *a, const struct outside *b)
+{
+	const double x = a->some.lost * b->some.sent, y = b->some.lost * a->some.sent;
+
+	return a->some.lost >= MIN_PARTIAL_LOST && b->some.lost >= MIN_PARTIAL_LOST &&
+	       fmin(x, y) >= SIMILAR_PART * fmax(x, y);
+}
+
+/* Finds the other end of the probes of the RNIC inside its rack. */
+static struct wire_rnic_id
+other_of(struct wire_rnic_id rnic, struct scan scan)
+{
+	const struct ring_result *result;
+
+	while ((result = scan_next(&scan)) != NULL) {
+		if (result->kind != WIRE_TOR_MESH)
+			continue;
+		if (is_end(result->src_guid, result->src_port_num, rnic))
+			return (struct wire_rnic_id){ result->dst_guid,
+				result->dst_port_num };
+		if (is_end(result->dst_guid, result->dst_port_num, rnic))
+			return (struct wire_rnic_id){ result->src_guid,
+				result->src_port_num };
+	}
+	return rnic;
+}
+
+/*
+ * For a rack in which no other two RNICs probe each other: the probes to other racks
+ * show whether the RNIC loses whole flows. Each flow in a slice counts the same, so
+ * that a few flows to a dead RNIC do not decide. Of the remaining flows, the RNIC and
+ * the other one lose a similar share of packets if a part that they share is at fault:
+ * beside a lossy ToR, a dead link may take more whole flows of one of them.
+ */
+static bool
+are_lost_outside(struct wire_rnic_id rnic, struct scan scan)
+{
+	const struct wire_rnic_id other = other_of(rnic, scan);
+	const struct outside mine = see_outside(rnic, scan);
+	struct outside others;
+
+	if (mine.passed >= MIN_WHOLE && mine.whole >= MIN_WHOLE &&
+	    mine.whole >= WHOLE_SHARE * (mine.whole + mine.partial))
+		return true;
+	if (mine.whole < MIN_WHOLE ||
+	    (other.guid == rnic.guid && other.port == rnic.port))
+		return false;
+	others = see_outside(other, scan);
+	return lose_similar_shares(&mine, &others);
 }
 
 bool

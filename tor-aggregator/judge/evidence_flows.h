@@ -20,7 +20,9 @@ struct ring;
 /* True: in the probes inside the rack that were sent from `since` until `end`, the RNIC
  * lost whole flows and not single packets, and other RNICs of the rack did so between
  * themselves, too. RNICs that lose nearly everything are left out. If no other RNICs of
- * the rack probe each other, its probes to other racks decide. */
+ * the rack probe each other, its probes to other racks decide: most flows with losses
+ * lost all packets; or some did, and of the other flows the RNIC and the other one of
+ * the rack lost a similar share of packets. */
 bool evidence_flows_are_lost(
     const struct ring *ring, struct wire_rnic_id rnic, rm_mono_t since, rm_mono_t end);
 

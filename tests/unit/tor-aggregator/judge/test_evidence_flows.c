@@ -37,7 +37,8 @@ teardown(void **state)
 }
 
 static void
-put(struct ring *ring, const struct probe *probe, int64_t sent_ns, bool lost)
+put_of(struct ring *ring, const struct probe *probe, int64_t sent_ns, bool lost,
+    enum wire_probe_kind kind)
 {
 	const struct wire_result result = { .src_guid = probe->src,
 		.src_port_num = 1,
@@ -46,9 +47,15 @@ put(struct ring *ring, const struct probe *probe, int64_t sent_ns, bool lost)
 		.src_port = (uint16_t)(50000 + probe->flow),
 		.outcome = lost ? WIRE_NO_REPLY : WIRE_OK,
 		.dscp = probe->number % 2 ? 26 : 0,
-		.kind = WIRE_TOR_MESH };
+		.kind = kind };
 
 	ring_put(ring, (rm_mono_t){ sent_ns }, false, &result);
+}
+
+static void
+put(struct ring *ring, const struct probe *probe, int64_t sent_ns, bool lost)
+{
+	put_of(ring, probe, sent_ns, lost, WIRE_TOR_MESH);
 }
 
 /* All RNICs probe each other. Returns whether RNIC 0 lost flows. */
@@ -159,7 +166,7 @@ a_class_that_is_lost_is_no_flow(void **state)
 	assert_false(run(*state, one_class));
 }
 
-/* RNICs 0 and 1 are the rack, and RNIC 0 probes two RNICs of other racks. */
+/* RNICs 0 and 1 are the rack. They probe each other and two RNICs of other racks. */
 static bool
 run_rack_of_two(struct ring *ring, is_lost *lost)
 {
@@ -167,18 +174,13 @@ run_rack_of_two(struct ring *ring, is_lost *lost)
 
 	for (int64_t at = END - SECONDS * RM_NS_PER_S; at < END;
 	     at += RM_NS_PER_S / PROBES, p.number++)
-		for (p.dst = 1; p.dst <= 3; p.dst++)
-			for (p.flow = 0; p.flow < FLOWS; p.flow++) {
-				const struct wire_result result = { .src_port_num = 1,
-					.dst_guid = p.dst,
-					.dst_port_num = 1,
-					.src_port = (uint16_t)(50000 + p.flow),
-					.outcome = lost(&p) ? WIRE_NO_REPLY : WIRE_OK,
-					.kind = p.dst == 1 ? WIRE_TOR_MESH
-							   : WIRE_INTER_TOR };
-
-				ring_put(ring, (rm_mono_t){ at }, false, &result);
-			}
+		for (p.src = 0; p.src <= 1; p.src++)
+			for (p.dst = 0; p.dst <= 3; p.dst++)
+				for (p.flow = 0; p.flow < FLOWS && p.src != p.dst;
+				     p.flow++)
+					put_of(ring, &p, at, lost(&p),
+					    p.dst <= 1 ? WIRE_TOR_MESH
+						       : WIRE_INTER_TOR);
 	return evidence_flows_are_lost(ring, (struct wire_rnic_id){ 0, 1 },
 	    (rm_mono_t){ END - SECONDS * RM_NS_PER_S }, (rm_mono_t){ END });
 }
@@ -194,6 +196,38 @@ in_a_rack_of_two_lost_packets_are_no_flows(void **state)
 {
 	assert_false(run_rack_of_two(*state, some_packets_of_0_beside_a_dead_rnic));
 	assert_false(run_rack_of_two(*state, some_packets_of_0_and_1));
+}
+
+/* RNIC 0 loses all packets of two of its flows to other racks. */
+static bool
+two_flows_of_0(const struct probe *p)
+{
+	return p->src == 0 && p->dst >= 2 && p->flow == 0;
+}
+
+static bool
+two_flows_of_0_and_packets_of_both(const struct probe *p)
+{
+	return two_flows_of_0(p) || roll(p) < 20;
+}
+
+static bool
+two_flows_and_packets_of_0(const struct probe *p)
+{
+	return two_flows_of_0(p) || (is_at_0(p) && roll(p) < 20);
+}
+
+static void
+beside_lost_flows_packets_that_both_rnics_of_a_rack_lose_are_not_those_of_one(
+    void **state)
+{
+	assert_true(run_rack_of_two(*state, two_flows_of_0_and_packets_of_both));
+}
+
+static void
+beside_lost_flows_packets_that_one_rnic_of_two_loses_are_its_own(void **state)
+{
+	assert_false(run_rack_of_two(*state, two_flows_and_packets_of_0));
 }
 
 static bool
@@ -435,6 +469,9 @@ main(void)
 		TEST(flows_to_a_dead_rnic_do_not_count),
 		TEST(in_a_rack_of_two_flows_to_other_racks_decide),
 		TEST(in_a_rack_of_two_lost_packets_are_no_flows),
+		TEST(
+		    beside_lost_flows_packets_that_both_rnics_of_a_rack_lose_are_not_those_of_one),
+		TEST(beside_lost_flows_packets_that_one_rnic_of_two_loses_are_its_own),
 		TEST(a_class_that_is_lost_is_no_flow),
 		TEST(without_losses_or_without_answers_no_flow_stands_out),
 		TEST(losses_of_all_flows_are_alike),
