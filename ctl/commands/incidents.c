@@ -8,9 +8,10 @@
 #include "ctl/commands/incident.h"
 #include "rackmesh/judge/part.h"
 
-#define LIST "incidents" /* the daemon's limit for one answer */
+#define LIST "incidents" /* key of the array in the answer */
 /* maximum number of samples printed; --json and explain print all */
 #define SAMPLES 2
+#define LIMIT 1000 /* incidents in one answer of the analyzer */
 #define FOLLOW_NS 500000000L
 #define ROUNDS_PER_LIST 20
 #define MAX_SEEN 16384 /* incidents whose state is kept while following */
@@ -48,6 +49,17 @@ check_region(const char *base, const char *region)
 	return CTL_NO_ANSWER;
 }
 
+/* The answer has the open incidents first, then the newest. */
+static void
+note_limit(const json_t *list)
+{
+	if (json_array_size(list) >= LIMIT)
+		fprintf(stderr,
+		    "rackmeshctl: the first %d incidents are listed, there may be "
+		    "more\n",
+		    LIMIT);
+}
+
 static int
 list_once(const struct ctl *ctl, const char *base, bool open_only, const char *region)
 {
@@ -72,6 +84,8 @@ list_once(const struct ctl *ctl, const char *base, bool open_only, const char *r
 	}
 	if (region != NULL && json_array_size(list) == 0)
 		status = check_region(base, region);
+	if (base == ctl->analyzer)
+		note_limit(list);
 	if (status == CTL_GOOD && !ctl->json && json_array_size(list) == 0)
 		printf("No incidents%s.\n", open_only ? " are open" : "");
 	json_decref(answer);

@@ -1,6 +1,9 @@
-"""A wrong command line of rackmeshctl sends no request: it exits with 2, and says what is wrong."""
+"""What rackmeshctl writes to stderr, and its exit status."""
 
+import http.server
+import json
 import subprocess
+import threading
 
 import pytest
 
@@ -23,3 +26,23 @@ def test_an_empty_name_does_not_select_everything(build, words):
 def test_an_address_is_not_empty(build, words):
     status, error = run(build, *words)
     assert status == 2 and "is empty: is a variable not set?" in error, error
+
+
+@pytest.mark.parametrize("count, note", ((999, ""), (1000, "rackmeshctl: the first 1000 incidents are listed, there may be more\n")))
+def test_a_list_of_incidents_that_is_cut_is_said_to_be(build, count, note):
+    body = json.dumps({"changes": 5000, "open": 5000, "incidents": [{"id": str(n), "state": "open"} for n in range(count)]}).encode()
+
+    class Analyzer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):  # noqa: N802
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Analyzer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        assert run(build, "--analyzer", f"127.0.0.1:{server.server_port}", "--through", "analyzer", "incidents", "--open") == (1, note)
+        server.shutdown()
