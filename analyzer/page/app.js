@@ -70,9 +70,20 @@ async function askIncidents() {
   const answer = await ask(all ? "/v1/incidents" : `/v1/incidents?since=${known.changes}`);
   if (all) known.incidents.clear(); // not before: without an answer, an open incident must stay visible
   for (const each of answer.incidents) known.incidents.set(each.id, each);
+  if (all && answer.open > answer.incidents.filter(incidents.isOpen).length) await askEveryOpen();
   known.changes = answer.changes;
   forgetOldest();
   return answer.open;
+}
+
+// An answer has a limited number of incidents. With since=, the next one goes on after the last change of it.
+async function askEveryOpen() {
+  for (let since = 0, more = true; more; ) {
+    const answer = await ask(`/v1/incidents?open=1&since=${since}`);
+    for (const each of answer.incidents) known.incidents.set(each.id, each);
+    more = answer.incidents.length > 0 && answer.changes > since;
+    since = answer.changes;
+  }
 }
 
 function forgetOldest() {

@@ -326,6 +326,34 @@ def test_a_rack_shows_the_open_incidents_of_whole_switches(region, page):
         page.driver.refresh()
 
 
+# Five open incidents, of which an answer has two; the page has just been opened.
+MANY_OPEN = """
+const real = window.fetch;
+const at = new Date().toISOString();
+const all = [1, 2, 3, 4, 5].map((number) => ({ id: `b${number}`, number, state: 'open', region: 'lab', tor: 'tor1', place: 'tor1',
+  part_type: 'rnic', part: `h${number}/r9`, kind: 'rnic-lossy', severity: 'major', confidence: 0.9, began: at, opened: at, changed: at,
+  resolved: null, sources: ['analyzer'], related: [], sentence: `RNIC h${number}/r9 is lossy.`, evidence: {} }));
+window.fetch = async (path, how) => {
+  if (path.startsWith('/v1/health')) return new Response(JSON.stringify({ ...(await (await real(path, how)).json()), started: at }));
+  if (!path.startsWith('/v1/incidents')) return real(path, how);
+  const since = new URLSearchParams(path.split('?')[1]).get('since');
+  const chosen = since === null ? all.slice(3) : all.filter(({ number }) => number > since).slice(0, 2);
+  const changes = since === null || chosen.length < 2 ? 5 : chosen.at(-1).number;
+  return new Response(JSON.stringify({ changes, open: 5, incidents: chosen }));
+};
+location.hash = '#/incidents';"""
+
+
+def test_all_open_incidents_are_known_though_an_answer_is_limited(region, page):
+    page.open(url(region))
+    page.driver.execute_script(MANY_OPEN)
+    try:
+        seen(page, "all", ".incident.open b", lambda texts: sorted(texts) == [f"RNIC h{n}/r9 is lossy." for n in range(1, 6)])
+    finally:
+        page.open(url(region))
+        page.driver.refresh()
+
+
 # The analyzer restarts, and does not answer with its incidents yet.
 RESTARTED = """
 window.answered = window.fetch;
