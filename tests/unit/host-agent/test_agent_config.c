@@ -404,42 +404,6 @@ a_host_that_was_never_named_does_not_start(void **state)
 }
 
 static void
-a_name_that_nobody_gave_is_refused_in_every_form(void **state)
-{
-	static const struct {
-		const char *name;
-		bool refused;
-	} cases[] = {
-		{ "localhost", true },
-		{ "LOCALHOST", true },
-		{ "localhost.", true },
-		{ "localhost.localdomain.", true },
-		{ "Localhost-Live.lan.", true },
-		{ "localhosts3", false },
-		{ "localhost-7", false },
-		{ "gpu17.localhost", false },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct agent_config config;
-		struct rm_error error = { 0 };
-		char text[256];
-		int r;
-
-		snprintf(text, sizeof(text),
-		    "host: %s\n" AGGREGATORS "rnics: [{device: eth1, tor: tor-a}]\n",
-		    cases[i].name);
-		assert_int_equal(read_text(text, &config, &error), 0);
-		r = agent_config_type.check_start(&config, &error);
-		agent_config_clear(&config);
-		if ((r < 0) != cases[i].refused)
-			fail_msg("%s: %d", cases[i].name, r);
-		assert_true(!cases[i].refused ||
-			    strstr(error.text, "not localhost; name the system"));
-	}
-}
-
-static void
 expect_of_host(const char *system, const char *config_text, const char *expected)
 {
 	struct agent_config config;
@@ -499,7 +463,6 @@ main(void)
 		cmocka_unit_test(errors_across_options_name_their_line_too),
 		cmocka_unit_test(only_numbers_of_probing_change_without_a_restart),
 		cmocka_unit_test(a_host_that_was_never_named_does_not_start),
-		cmocka_unit_test(a_name_that_nobody_gave_is_refused_in_every_form),
 		cmocka_unit_test(
 		    a_name_that_cannot_be_a_hosts_is_quoted_with_what_to_do),
 		cmocka_unit_test(the_example_is_good),
