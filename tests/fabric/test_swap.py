@@ -97,6 +97,27 @@ def test_without_keys_a_swapped_rnic_is_replaced_by_the_next_one_and_back(world,
     assert_probed_and_innocent(small, rnic, mark, QUIET_S)
 
 
+def test_vfs_that_exchange_their_macs_at_a_reboot_are_replaced_without_an_alert(world, print_line):
+    """The first VF gets the MAC that the second one had, and the second one a new MAC."""
+    racks = {"tor1": ["h1", "h2", "h2", "h3", "h4"], "tor2": ["h5", "h6"]}
+    small = world(racks, alertmanager=False).start()
+    lab, first, second = small.lab, small.rnic("h2/r0"), small.rnic("h2/r1")
+    mark, old, kept, fresh = small.mark(), first.mac, second.mac, "02:aa:00:00:00:01"
+
+    lab.agents["h2"].kill()
+    small.fabric.swap(second, fresh)
+    small.fabric.swap(first, kept)
+    began = time.monotonic()
+    lab.agents["h2"].start().wait_ready()
+    until("the new MAC takes the old one's place", 20, lambda: has_taken_over(lab, fresh, old))
+    print_line(f"exchanged: known {time.monotonic() - began:.2f} s after the agent's start")
+    assert kept in registered(lab)
+    for rnic in (first, second):
+        until(f"{rnic.name} probes and is probed", 20, lambda: lab.probes(rnic))
+        until(f"its rack finds {rnic.name} good", 20, lambda: lab.health(rnic) == "good")
+    small.plain.silence(QUIET_S, mark[0])
+
+
 def rename(lab, host, name):
     """Gives the host's agent another name from its next start on, and a certificate for that
     name."""
