@@ -37,7 +37,7 @@ SECONDS = {
     "test_demo": 80,
     "test_history": 104,
     "test_switch_nexus": 62,
-    "test_swap": 63,
+    "test_swap": 80,
     "test_blind": 55,
     "test_tls": 53,
     "test_accept": 53,
