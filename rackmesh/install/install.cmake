@@ -1,12 +1,13 @@
-# Where `cmake --install` puts what: programs into one folder, and beside them units, users,
-# folders, documentation, example configs, manual pages and completion.
+# The rules of `cmake --install`: programs into one folder, and beside them units, users, folders,
+# documentation, example configs, manual pages and completion.
 include(GNUInstallDirs)
 
-# Below the prefix: systemd looks into /usr and /usr/local. Debian 12's packages give the
-# absolute one.
+# Units are installed below the prefix, because systemd looks into /usr and /usr/local. The path in
+# Debian 12's packages is absolute.
 set(RACKMESH_UNITDIR lib/systemd/system CACHE STRING "Folder of systemd units")
 
-# Manual pages and completion are made of --help, so the programs have to run here.
+# Manual pages and completion are made from --help, so the programs have to run on the build
+# machine.
 find_program(RACKMESH_PYTHON NAMES python3)
 if(CMAKE_CROSSCOMPILING OR NOT RACKMESH_PYTHON OR RACKMESH_SANITIZE OR RACKMESH_FUZZ)
 	message(STATUS "Without manual pages and completion: they need python3, and a "
@@ -16,7 +17,8 @@ else()
 	set(made_of_help ON)
 endif()
 
-# rackmesh_install_made(<program> <kind> <file> <destination>): a file made of its --help.
+# rackmesh_install_made(<program> <kind> <file> <destination>): installs a file made from the
+# program's --help.
 function(rackmesh_install_made name kind file destination)
 	set(out ${CMAKE_CURRENT_BINARY_DIR}/${kind}/${file})
 	file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${kind})
@@ -41,8 +43,8 @@ function(rackmesh_install_program name section)
 	endif()
 endfunction()
 
-# rackmesh_install_daemon(<daemon>): with <daemon>.service, in which the paths of /usr become
-# those of the prefix, and <daemon>.yaml beside its CMakeLists.txt.
+# rackmesh_install_daemon(<daemon>): installs the daemon, <daemon>.service with the prefix in place
+# of /usr, and <daemon>.yaml, both from the folder of its CMakeLists.txt.
 function(rackmesh_install_daemon name)
 	rackmesh_install_program(${name} 8)
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${name}.service)
@@ -57,13 +59,13 @@ endfunction()
 
 install(FILES rackmesh/install/sysusers.conf DESTINATION lib/sysusers.d RENAME rackmesh.conf)
 install(FILES rackmesh/install/tmpfiles.conf DESTINATION lib/tmpfiles.d RENAME rackmesh.conf)
-# An example: what a host does with ARP is its administrator's to decide.
+# Only an example, because a host's administrator decides how the host answers ARP.
 install(FILES rackmesh/install/sysctl.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 	RENAME 60-rackmesh-sysctl.conf)
 install(FILES docs/alertmanager.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES docs/prometheus/rackmesh-rules.yaml docs/prometheus/prometheus.yaml
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-# Not architecture.md and where.md, which are about the source.
+# All pages but architecture.md and where.md, which are about the source.
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
 list(FILTER documents EXCLUDE REGEX "/(architecture|where)\\.md$")
 install(FILES README.md ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
