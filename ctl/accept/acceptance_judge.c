@@ -206,7 +206,7 @@ found_of(const struct acceptance *acceptance, const struct accept_rnic *rnic,
 	uint64_t out = rnic->out.answered + rnic->out.lost;
 	uint64_t in = rnic->in.answered + rnic->in.lost;
 
-	*remedy = "start the agent of its host; rackmeshctl doctor there tells what is "
+	*remedy = "start the agent of its host; rackmeshctl doctor there shows what is "
 		  "missing";
 	if (!rnic->listed || !rnic->registered)
 		return "not registered";
