@@ -543,9 +543,8 @@ drops_of_a_group_that_pauses_are_short_headroom(void **state)
 	judge();
 	assert_int_equal(results[0][DIAGNOSIS_PAUSE_VICTIM].status, RULE_NOT_SO);
 	assert_found(DIAGNOSIS_HEADROOM,
-	    "priority groups of the switch's port "
-	    "Ethernet0 that pause it dropped 77 packets in "
-	    "10 s");
+	    "in priority groups that pause it, the switch's port Ethernet0 dropped 77 "
+	    "packets in 10 s");
 }
 
 static void
