@@ -62,7 +62,7 @@
 const struct rule rules[DIAGNOSES] = {
 	[DIAGNOSIS_LINK_FLAP] = {
 		"link-flap", "The link goes down and comes up again.",
-		"the link's own count of it", 0, 0,
+		"counted by the link itself", 0, 0,
 		{ ANY(LINK_DOWNS, 1), ANY(CARRIER_CHANGES, 2), ANY(SWITCH_CHANGES, 2) }, .loses = true, .of_links = true },
 	[DIAGNOSIS_CABLE] = {
 		"cable-errors", "Bits arrive wrong, or a lane is nearly dark: the cable, the optic or the transmitter at the other end is failing.",
@@ -124,7 +124,7 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(PFC_SENT, BUSY_PFC), NOT_IF_KNOWN(DISCARDS, 1) } },
 	[DIAGNOSIS_QUEUE_DROPS] = {
 		"queue-drops", "The switch drops packets to this RNIC in a queue that is not lossless, or full.",
-		"the switch's own count of it" START, 0, BIT(HEADROOM) | BIT(LINK_FLAP) | BIT(PFC_STORM),
+		"counted by the switch itself" START, 0, BIT(HEADROOM) | BIT(LINK_FLAP) | BIT(PFC_STORM),
 		{ ANY(OUT_OF_ORDER, FEW), ANY(SEQUENCE_NAKS, FEW),
 		  MUST(SWITCH_DROPS, FEW), NOT_IF_KNOWN(CRC_ERRORS, FEW), NOT_IF_KNOWN(SYMBOL_ERRORS, FEW) }, .loses = true },
 	[DIAGNOSIS_SILENT_DROP] = {
@@ -162,11 +162,11 @@ const struct rule rules[DIAGNOSES] = {
 		  NOT_IF_KNOWN(OUT_OF_ORDER, FEW), NOT_IF_KNOWN(SEQUENCE_NAKS, FEW), NOT_IF_KNOWN(ACK_TIMEOUTS, FEW) } },
 	[DIAGNOSIS_WRONG_CLASS] = {
 		"wrong-class", "RDMA arrives in a class without PFC.",
-		"the RNIC's own count of both" START, 0, 0,
+		"the RNIC itself counts both" START, 0, 0,
 		{ ANY_BELOW(LOSSLESS_SHARE, 10) } },
 	[DIAGNOSIS_MTU_MISMATCH] = {
 		"mtu-mismatch", "Packets arrive that are larger than this end's MTU.",
-		"the port's own count of it" START, 0, 0,
+		"counted by the port itself" START, 0, 0,
 		{ ANY(OVERSIZE, FEW), ANY(SWITCH_OVERSIZE, FEW),
 		  MUST_IF_KNOWN(LARGE_PROBE_LOSS, 10), MUST_BELOW_IF_KNOWN(SMALL_PROBE_LOSS, 10) }, .loses = true, .of_links = true },
 };
