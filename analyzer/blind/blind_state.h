@@ -37,7 +37,7 @@ struct blind_source { /* the report of one aggregator on a rack */
 	bool is_empty;
 	rm_mono_t empty_since;
 	int64_t lag_ns;    /* lag of the last summary */
-	unsigned odd_lags; /* number in a row of large lags equal to the one before */
+	unsigned odd_lags; /* consecutive large lags, each equal to the one before */
 	rm_mono_t reported_at; /* when the aggregator reported the state */
 };
 
