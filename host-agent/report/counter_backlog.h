@@ -13,9 +13,9 @@
  * kept until the peer has counted a batch that was sent after it (messages of a session
  * are handled in their order), or until the peer's kernel has all bytes of the session.
  * If the session ends before, the report is in the next one again.
- * - Counted twice: a report that the peer handled, if the session ends before one of
- *   the two is known, which takes a batch or a heartbeat. Its interval is counted twice
- *   too, so rates stay right.
+ * - Counted twice: a report that the peer has handled, if the session ends before this
+ *   host learns that from an acknowledged batch or from the kernel. Its interval is
+ *   counted twice, too, so rates stay right.
  * - Lost: increases that are older than COUNTER_BACKLOG_NS, and a report that the
  *   peer's kernel has acknowledged and the peer never reads, as it crashes or closes
  *   the session before.

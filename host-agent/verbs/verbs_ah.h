@@ -86,10 +86,10 @@ int verbs_ah_cache_new(struct priority_pool *pool,
 int verbs_ah_cache_stop(
     struct verbs_ah_cache *cache, void (*on_stopped)(void *arg), void *arg);
 /*
- * Destroys all handles that are left, also those that were not put: call it only when
- * no send uses a handle any more, and when the cache has stopped, or after
- * priority_pool_stop, which waits for running calls: otherwise such a call still uses
- * calls.arg. NULL is allowed.
+ * Destroys all handles that are left, also those that were not put. Call it only when
+ * no send uses a handle any more, and when the cache has stopped or priority_pool_stop
+ * has returned, which waits for running calls: a running call still uses calls.arg.
+ * NULL is allowed.
  */
 void verbs_ah_cache_free(struct verbs_ah_cache *cache);
 
