@@ -75,21 +75,23 @@ struct rm_incidents;
 /* If only the list of services changes, on_event is called at most once in this
  * time. */
 #define RM_INCIDENT_SERVICES_NS (10 * RM_NS_PER_S)
-/* If a fault of several links changes, i.e. their list, their number, the confidence,
- * or the kind to or from such a fault, on_event is called at once for the first change,
- * and then at most once in this time, which doubles with each call up to the second
- * time: links that go down and come up again do not send a notice each time. After the
- * third time without a call, the first time holds again. If the whole switch is at
- * fault instead, on_event is called at once. */
+/* A fault of several links changes if their list, their number or the confidence
+ * changes, or if the kind changes to or from such a fault. on_event is called at once
+ * for the first change, and then at most once in RM_INCIDENT_LINKS_NS. This time
+ * doubles with each call, up to RM_INCIDENT_LINKS_MAX_NS, so links that go down and
+ * come up again do not cause a notice each time. After RM_INCIDENT_LINKS_QUIET_NS
+ * without a call, it is RM_INCIDENT_LINKS_NS again. If the whole switch is at fault
+ * instead, on_event is called at once. */
 #define RM_INCIDENT_LINKS_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_MAX_NS (160 * RM_NS_PER_S)
 #define RM_INCIDENT_LINKS_QUIET_NS (600 * RM_NS_PER_S)
-/* For so long after a verdict on several links of a switch, a verdict on one of those
- * that have failed with them opens no incident: one that is not listed any more has
- * come back, and goes again. If the links flap together, and at their falls one was
- * seen before the others, the same holds after the begin of a fall, because the verdict
- * on several may follow, and a link that has a verdict beside that on the others may
- * follow until RM_LINKS_TOGETHER_NS after the begin. */
+/* For this time after a verdict on several links of a switch, a verdict on one link
+ * that has failed with them opens no incident: a link that is not listed any more was
+ * up for a moment, and has failed again. If the links flap together, and one of them
+ * was seen before the others at earlier falls, the same holds for this time after the
+ * begin of a fall, because the verdict on several links may follow. A link with its own
+ * verdict beside that on the others may follow until RM_LINKS_TOGETHER_NS after the
+ * begin. */
 #define RM_INCIDENT_JOIN_NS (10 * RM_NS_PER_S)
 #define RM_INCIDENT_FLAP_TEXT 160 /* bytes */
 
@@ -153,8 +155,8 @@ struct rm_incident {
 	 * fault has returned since then, and when it returned last. */
 	rm_wall_t flaps_since, returned;
 	uint64_t returns;
-	/* For a flapping part: since when it is good, between two of its falls: the
-	 * incident is open, but nothing else is to be explained by it. ns 0: it is bad
+	/* For a flapping part: the time since which it is good, between two of its
+	 * falls. The incident is open then, but it explains no losses. ns 0: it is bad
 	 * now, or it falls so often that it counts as bad all the time. */
 	rm_wall_t good_since;
 	/* Every receiver of alerts has accepted the notice of the opening, or of the

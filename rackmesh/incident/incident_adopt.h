@@ -20,10 +20,11 @@ struct rm_incidents;
 
 /*
  * Takes an incident that the other aggregator has reported: its notified_opened is
- * used, its evidence if there is none here, and its impact if that is worse. held: only
- * the other aggregator resolves it, and id, times, severity and name become those of
- * theirs. Not held: this daemon is active, and its own open incidents are not changed.
- * Returns 1: newly opened; 0: it was open; -ENOSPC, -ENOMEM, which count as refused.
+ * used, its evidence if there is none here, and its impact if that is worse. held: true
+ * if only the other aggregator resolves it; then it gets the id, times, severity and
+ * name of the other aggregator's incident. Not held: this daemon is active, and its own
+ * open incidents are not changed. Returns 1: newly opened; 0: it was open; -ENOSPC,
+ * -ENOMEM, which count as refused.
  */
 int rm_incidents_adopt(
     struct rm_incidents *incidents, const struct rm_incident *theirs, bool held);

@@ -44,9 +44,10 @@ struct rm_blamed {
 	double loss;
 	double gain; /* ln of how much likelier this part makes the explanation, prior
 			included */
-	/* The judge also searches an explanation without the part that it added first,
-	 * because several other parts may explain the losses as well. rival_behind is
-	 * the ln of how much less likely the worse one of these two explanations is.
+	/* The judge also searches for an explanation without the part that it added
+	 * first, because several other parts may explain the losses equally well.
+	 * rival_behind is the ln of how much less likely the worse one of these two
+	 * explanations is.
 	 * INFINITY: both explanations blame this part, or there is only one. If the
 	 * judge tried narrow parts in place of this wide part, it is the ln of how much
 	 * less likely the explanation with the narrow parts is. */

@@ -2,12 +2,12 @@
  * recurrence - decides whether a part flaps: it fails, works again and fails again.
  * Pure.
  *
- * Three falls within half an hour are flapping, however short each of them is. Flapping
- * is over when the part has worked for three times the longest gap, i.e. time that it
- * was up before one of its falls, but for at least 15 s and at most an hour: so a part
- * that falls every ten minutes flaps all the time, and does not flap anew every ten
- * minutes. (If falls come by chance at a steady rate, one gap in ten is that long at
- * first, and fewer later, because the longest gap grows.)
+ * Three falls within half an hour are flapping, however short each of them is. A gap is
+ * the time for which the part worked before one of its falls. Flapping is over when the
+ * part has worked for three times the longest gap, but for at least 15 s and at most an
+ * hour. So a part that falls every ten minutes flaps all the time, and does not begin
+ * to flap again every ten minutes. (If falls come by chance at a steady rate, one gap
+ * in ten is that long at first, and fewer later, because the longest gap grows.)
  */
 #ifndef RACKMESH_JUDGE_RECURRENCE_H
 #define RACKMESH_JUDGE_RECURRENCE_H

@@ -15,8 +15,8 @@ struct level {
  * A part (except a host) that passes no packet hurts each service that uses it: its
  * severity is critical with impact P1, even if no probe of the service is lost yet
  * (P0). Several racks judge a host or an agent at once, and may open
- * its incident with different kinds: all kinds of a host have the same severity, and
- * all kinds of an agent, so that their incidents are one alert.
+ * its incident with different kinds: all kinds of a host have the same severity, and so
+ * have all kinds of an agent, so that the incidents of the racks are one alert.
  */
 static const struct level levels[RM_KINDS] = {
 	[RM_KIND_RNIC_DOWN] = { MAJOR, CRITICAL },

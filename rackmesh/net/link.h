@@ -41,12 +41,13 @@ struct rm_link_callbacks {
 	 * Called at the end of the link, after all frames that arrived before it.
 	 * reason: 0: the peer has closed in order; -ECONNRESET: the connection was cut
 	 * off, also within a frame or the handshake, and with TLS without close_notify;
-	 * -ETIMEDOUT: also of the handshake or of a frame; -EACCES: one side has
-	 * refused the other's certificate; -EPROTO: the peer does not use TLS 1.3;
-	 * -ESTALE: this side has dialed, and a certificate ends soon, or its own was
-	 * renewed: dial again; -ENOBUFS: the peer does not read the messages of TLS
-	 * itself; -EBADMSG, -EMSGSIZE: a frame was refused; else the error that on_open
-	 * or on_frame has returned, or that rm_link_close got.
+	 * -ETIMEDOUT: the peer's host does not acknowledge any more, or a handshake or
+	 * a frame took too long; -EACCES: one side has refused the other's certificate;
+	 * -EPROTO: the peer does not use TLS 1.3; -ESTALE: this side has dialed, and a
+	 * certificate ends soon, or its own was renewed: dial again; -ENOBUFS: the peer
+	 * does not read the messages of TLS itself; -EBADMSG, -EMSGSIZE: a frame was
+	 * refused; else the error that on_open or on_frame has returned, or that
+	 * rm_link_close got.
 	 */
 	void (*on_close)(struct rm_link *link, int reason, void *arg);
 	/* The output queue became empty; may be NULL. */

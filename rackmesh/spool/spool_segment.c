@@ -174,9 +174,9 @@ damage_end(struct spool_scan *scan)
 }
 
 /*
- * True if the rest of the file, in which no whole record begins, is the beginning of a
- * record whose writing was interrupted: its length goes beyond the file, and it is not
- * a whole record with a damaged length.
+ * No whole record begins in the rest of the file. True: the rest is the beginning of a
+ * record whose writing was interrupted, because its length goes beyond the end of the
+ * file, and it is not a whole record with a damaged length.
  */
 static bool
 torn(const struct spool_scan *scan)
