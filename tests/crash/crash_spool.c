@@ -1,5 +1,6 @@
 /*
- * crash_spool - what a crash leaves of a spool, at every point of its work.
+ * crash_spool - tests the states in which a crash may leave a spool, at every point of
+ * its work.
  *
  *     crash_spool [--states N] [--seed N]
  *     crash_spool --broken

@@ -1,6 +1,6 @@
 /*
- * hold_up - a library for LD_PRELOAD: the program gets every packet late, as if its CPU
- * were busy.
+ * hold_up - a library for LD_PRELOAD, with which a program receives every packet late,
+ * as if its CPU were busy.
  *
  * recvmsg and recvmmsg return a packet no earlier than its kernel time stamp plus the
  * delay, one packet at a time, so that all have the same delay. Stamps in the error

@@ -193,7 +193,7 @@ a_planning_of_many_racks_takes_several_turns(void **state)
 }
 
 static void
-a_planning_longer_than_the_lease_keeps_it(void **state)
+a_planning_longer_than_the_lease_keeps_the_leadership(void **state)
 {
 	const struct rm_etcd_leader_options options = { .key = "/l", .value = "c1" };
 	const struct rm_etcd_leader_callbacks callbacks = { 0 };
@@ -328,7 +328,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_planning_of_many_racks_takes_several_turns),
-		TEST(a_planning_longer_than_the_lease_keeps_it),
+		TEST(a_planning_longer_than_the_lease_keeps_the_leadership),
 		TEST(a_change_meanwhile_is_not_lost),
 		TEST(steady_changes_do_not_prevent_plans),
 		TEST(an_rnic_that_is_forgotten_meanwhile_is_planned_without),
