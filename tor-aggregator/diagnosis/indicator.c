@@ -285,9 +285,9 @@ is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 	       evidence->value[row->where][lane] >= DARK_NW;
 }
 
-/* True: the other end is off, or the link is down, which is no fault of a single lane:
- * no lane receives light, or the switch reports the port as down, or all lanes are
- * below the module's alarm and no bytes were received. */
+/* True in three cases, in which the other end is off or the link is down, so no single
+ * lane is at fault: no lane receives light; the switch reports the port as down; all
+ * lanes are below the module's alarm, and no bytes were received. */
 static bool
 is_without_light(const struct evidence *evidence, uint64_t brightest)
 {

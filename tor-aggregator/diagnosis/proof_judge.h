@@ -15,7 +15,8 @@
 
 /* If there is a steady pause, and no port or RNIC has at least this share of marked
  * packets, then ECN is off, or its threshold is above that of PFC: a working ECN marks
- * more packets that pass a congestion (as in the diagnosis ecn-congestion). */
+ * a larger share of the packets that pass a congested queue (as in the diagnosis
+ * ecn-congestion). */
 #define PROOF_LOW_CE_PCT 0.1
 /* A pause of at most this share is the effect of a burst, and no evidence on ECN. */
 #define PROOF_HEALTHY_PCT 1

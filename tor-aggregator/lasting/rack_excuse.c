@@ -27,9 +27,10 @@
 #define STRONG_HALVES 5
 #define STRONG_SHARE 0.05
 
-/* The loss began outside of the rack if no probe inside is lost from the start of the
- * window on, though by the share of the probes out of the rack that are lost in the
- * same time, this would happen by chance only once in 3,000 times (e^8). */
+/* The loss began outside of the rack if no probe inside was lost since the start of the
+ * window, although this is unlikely: if the probes inside were lost at the rate of the
+ * probes out of the rack in the same time, none would be lost in only one of 3,000
+ * cases (e^8). */
 #define BEGAN_OUTSIDE_LN 8.0
 
 void

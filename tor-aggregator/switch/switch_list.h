@@ -104,11 +104,11 @@ struct switch_share {
 };
 
 /* Adds the deltas of the counters in before to those in list, the list of the next
- * complete reading; both are closed. Not added are deltas that are not the increase of
- * a counter in one interval: of resets, first values and counters that were missing.
- * replace: the deltas in list are such ones, and those in before are used instead. A
- * counter with only one of its two deltas is marked as back, because its delta does not
- * cover the interval of both. */
+ * complete reading; both are closed. Deltas that are not the increase of a counter in
+ * one interval are not added: those of resets, of first values, and of counters that
+ * were missing. replace: true if the deltas in list are of that kind; then those in
+ * before are used instead. A counter with only one of its two deltas is marked as back,
+ * because its delta does not cover the interval of both. */
 void switch_list_add_deltas(
     struct switch_list *list, const struct switch_list *before, bool replace);
 /* Makes one list of the objects of all shares that are taken, with copies of their

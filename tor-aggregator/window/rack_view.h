@@ -86,8 +86,8 @@ struct rack {
 	 * NULL. */
 	const bool *excused;
 	/* True: the packets that the member and others of the rack lost inside the rack
-	 * in the last window_ns belong to whole flows, and are not single packets of
-	 * each flow, so that a common part loses them. NULL: this is not known. */
+	 * in the last window_ns are all packets of some flows, and not single packets
+	 * of each flow. So a common part loses them. NULL: this is not known. */
 	bool (*flows_are_lost)(void *arg, size_t member, int64_t window_ns);
 	/* Compares the losses of the member's probes to other racks in the last
 	 * window_ns. RACK_FLOWS_ALIKE: the flows have no common part but the member and
