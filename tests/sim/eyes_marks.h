@@ -1,6 +1,6 @@
 /*
  * eyes_marks - the direction in which a probe was lost, from the simulation. It is
- * written into fields that no judge of ours reads, for the other schemes, in cases in
+ * written into fields that none of our judges reads, for the other schemes, in cases in
  * which a real receiver would know the direction.
  */
 #ifndef TESTS_SIM_EYES_MARKS_H

@@ -311,7 +311,7 @@ resolve(struct rack *rack)
 }
 
 static void
-a_part_that_comes_back_is_counted_and_gets_a_new_id(void **state)
+a_part_that_fails_again_is_counted_and_gets_a_new_id(void **state)
 {
 	struct rack *rack = *state;
 	const struct rm_verdict verdict = verdict_on("h1/r0", RM_KIND_RNIC_DOWN);
@@ -1156,7 +1156,7 @@ main(void)
 		TEST(an_incident_resolves_only_by_good_results_after_the_last_bad_one),
 		TEST(time_without_evidence_neither_resolves_nor_restarts_the_wait),
 		TEST(a_verdict_during_recovery_restarts_the_wait),
-		TEST(a_part_that_comes_back_is_counted_and_gets_a_new_id),
+		TEST(a_part_that_fails_again_is_counted_and_gets_a_new_id),
 		TEST(a_part_that_comes_and_goes_is_one_incident_with_its_rate),
 		TEST(a_part_that_flaps_again_within_a_minute_continues_its_count),
 		TEST(a_part_that_fails_again_after_long_does_not_flap),

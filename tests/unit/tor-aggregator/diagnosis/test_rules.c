@@ -912,7 +912,7 @@ each_rule_is_documented(void **state)
 }
 
 static void
-a_sentence_is_cut_and_ends(void **state)
+a_sentence_that_is_too_long_is_cut_to_fit(void **state)
 {
 	char text[RULE_SENTENCE_BYTES];
 
@@ -990,7 +990,7 @@ main(void)
 		TEST(host_and_switch_may_be_read_at_different_paces),
 		TEST(each_rule_has_texts_a_source_and_earlier_exceptions),
 		TEST(each_rule_is_documented),
-		TEST(a_sentence_is_cut_and_ends),
+		TEST(a_sentence_that_is_too_long_is_cut_to_fit),
 	};
 
 	return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
