@@ -1,6 +1,6 @@
 /*
- * bench_spool - what a promise costs: how long a record waits until it is safe, and how
- * many become safe in a second.
+ * bench_spool - the cost of durability: how long a record waits until it is durable,
+ * and how many become durable in a second.
  *
  * Both are measured on a real disk, alternately with the yardstick: the same bytes
  * written to a file by this process alone, with one fdatasync for each group. A promise

@@ -14,7 +14,7 @@
 #define REPEATS 20000
 
 static struct wire_result results[RESULTS];
-/* Values read are added to this, so that the reads stay. */
+/* Values read are added to this, so that the compiler does not remove the reads. */
 static volatile uint64_t sink;
 
 struct costs {

@@ -1,4 +1,4 @@
-/* What the parts of fake_world share. Include it in these files only. */
+/* Declarations that the parts of fake_world share. Include it in these files only. */
 #ifndef TESTS_SUPPORT_FAKE_WORLD_PARTS_H
 #define TESTS_SUPPORT_FAKE_WORLD_PARTS_H
 

@@ -139,7 +139,7 @@ caller_receives(struct flood *flood, struct caller *caller)
 			continue;
 		return n < 0 && errno == EAGAIN;
 	}
-	/* And the handshake is complete. */
+	/* the handshake is complete, too */
 	r = SSL_read(caller->ssl, bytes, sizeof(bytes));
 	if (!caller->shaken && SSL_is_init_finished(caller->ssl)) {
 		caller->shaken = true;

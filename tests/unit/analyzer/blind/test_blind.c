@@ -265,7 +265,8 @@ a_rack_whose_agents_are_all_gone_is_blind(void **state)
 	assert_int_equal(v[0].kind, RM_KIND_RACK_BLIND);
 	assert_string_equal(v[0].part.name, "tor1");
 	rack = v[0];
-	/* When the aggregator goes as well, it is the alert. The rack stays blind. */
+	/* When the aggregator is gone as well, the alert is on the aggregator. The rack
+	 * stays blind. */
 	receive(blind, "a2", "tor2", 28);
 	receive(blind, "a3", "tor3", 28);
 	assert_int_equal(judge(blind, 28, &v), 1);

@@ -212,7 +212,8 @@ has_links(struct world *world, const char *evidence_json)
 	return has(&text, ",links=\"s1--t0, s1--t1");
 }
 
-/* Readers take a rack that no link names for one that the incident does not concern. */
+/* A reader of the list assumes that the incident does not concern a rack that no link
+ * names. */
 static void
 a_list_of_links_that_is_not_complete_is_left_out(void **state)
 {
