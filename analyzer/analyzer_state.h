@@ -1,6 +1,6 @@
 /*
- * analyzer_state - the analyzer's struct; private to the wiring, the API and the
- * metrics.
+ * analyzer_state - the analyzer's struct; private to the files of the daemon's root
+ * folder, its API and its metrics.
  */
 #ifndef ANALYZER_ANALYZER_STATE_H
 #define ANALYZER_ANALYZER_STATE_H
