@@ -31,8 +31,8 @@ struct loop_turn {
 	int64_t lag_ns; /* how much later than its deadline it ran */
 	bool stalled;
 	struct wire_stall stall; /* begins at the last time at which the loop ran */
-	/* Filled in by the wiring: the share of the probes that is sent, in permille
-	 * (0: all of them), and the reason. */
+	/* Filled in by the daemon's root: the share of the probes that is sent, in
+	 * permille (0: all of them), and the reason. */
 	uint16_t slowed_permille;
 	enum wire_slow slowed_reason;
 };
