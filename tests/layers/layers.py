@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Who may include whom: the table is the folders' own CMakeLists.txt.
+"""Checks which folders include which; each folder's CMakeLists.txt defines what is allowed.
 
 A folder is a stage of the flow and one target. It may include its own headers and those of the
 targets that its target_link_libraries() names, and no others. It may only name targets whose
-folder was added before it, so the build reads as the flow, and there are no circles of folders.
-Nor are there circles of files: a noun (noun.h, noun.c and its private header) never includes
-itself by way of others.
+folder was added before it, so the targets are in the order of the flow, and there are no circles
+of folders. There are no circles of files either: a noun (noun.h, noun.c and its private header)
+never includes itself through others.
 
 A folder without a CMakeLists.txt belongs to the one above it: a daemon's root and its api/
-are its wiring, the last target, which may know all, and may go in circles.
+connect the stages. They are the last target; their files may include all stages, and each other.
 
-layers.py [ROOT]          what breaks these rules; exit 1 if anything does
-layers.py --table [ROOT]  every folder, its number of files, and what it may include
+layers.py [ROOT]          prints what breaks these rules; exit status 1 if anything does
+layers.py --table [ROOT]  prints each folder, its number of files, and what it may include
 """
 import pathlib
 import re
@@ -96,7 +96,7 @@ class Tree:
 def wrong_includes(tree):
     for path, at in tree.includes():
         ours, theirs = tree.owner(path), tree.owner(at)
-        if path.name == "main.c":  # its executable links the wiring
+        if path.name == "main.c":  # its executable links the root
             continue
         if ours is None:
             yield f"{path}: no CMakeLists.txt above it defines a target"
