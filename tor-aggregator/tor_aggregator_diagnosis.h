@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_diagnosis - the part of the wiring that passes the counters of agents
- * and switches and the racks' probes to diagnosis/, and starts its judgements.
+ * tor_aggregator_diagnosis - passes the counters of agents and switches and the racks'
+ * probes to diagnosis/, and starts its judgements.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_DIAGNOSIS_H

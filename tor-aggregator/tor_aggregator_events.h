@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_events - the daemon's reactions to events: the half of the wiring that
- * runs inside the loop. Only tor_aggregator.c includes it.
+ * tor_aggregator_events - the daemon's reactions to events inside the loop. Only
+ * tor_aggregator.c includes it.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_EVENTS_H

@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_incidents - handles the incidents of the racks: alerts, the lane to
- * the analyzer, and keeping them over a restart. A part of the wiring.
+ * tor_aggregator_incidents - handles the incidents of the racks: sends alerts, reports
+ * them to the analyzer, and keeps them over a restart.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_INCIDENTS_H

@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_notified - which openings and ends of incidents all receivers of
- * alerts have accepted. A part of the wiring.
+ * tor_aggregator_notified - marks which openings and ends of incidents all receivers of
+ * alerts have accepted.
  *
  * This is saved over a restart, and sent to the other aggregator of the ToR.
  */

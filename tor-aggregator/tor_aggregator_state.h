@@ -1,6 +1,6 @@
 /*
- * tor_aggregator_state - the struct of the daemon. Only the wiring, the API and the
- * metrics may include it.
+ * tor_aggregator_state - the struct of the daemon. Only the files of the daemon's root
+ * folder, its API and its metrics may include it.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_STATE_H

@@ -1,6 +1,6 @@
 /*
  * tor_aggregator_versions - reports the release of each peer of this aggregator to the
- * controller. A part of the wiring.
+ * controller.
  */
 #ifndef TOR_AGGREGATOR_TOR_AGGREGATOR_VERSIONS_H
 #define TOR_AGGREGATOR_TOR_AGGREGATOR_VERSIONS_H
