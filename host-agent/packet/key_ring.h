@@ -56,7 +56,7 @@ int key_ring_open(
 bool key_ring_take(
     struct key_ring *ring, const struct wire_keys *view, const char **tor, int *r);
 
-/* Copies what an answer says about the peer of a service: whether the peer
+/* Copies the data about the peer of a service from an answer: whether the peer
  * authenticates, and the key of probes from this host to the peer, if there is one.
  * True: something changed. */
 bool key_ring_receive(struct key_ring *ring, const struct wire_rnic *rnic,

@@ -100,9 +100,9 @@ int aggregator_link_new(struct rm_loop *loop,
 /* Must not be called from the callbacks of this link. */
 void aggregator_link_free(struct aggregator_link *aggregator_link);
 
-/* Adds a result to the batch. An overdue result is added only if the peer has said in
- * this session that it takes such results; otherwise it is counted in
- * overdue_unsent. */
+/* Adds a result to the batch. An overdue result is added only if the peer has stated in
+ * this session that it takes such results; otherwise it is counted in overdue_unsent.
+ * */
 void aggregator_link_result(struct aggregator_link *aggregator_link,
     const struct wire_result *result, rm_mono_t sent, rm_mono_t now);
 
