@@ -69,7 +69,7 @@ int rm_alerts_reload(struct rm_alerts *alerts, const struct rm_alert_options *op
 /* Sends the opening or an update of an incident, which is copied. Webhooks get openings
  * and resolutions only, Alertmanagers updates, too. */
 void rm_alerts_fire(struct rm_alerts *alerts, const struct rm_incident *incident);
-/* Notes what the next repetition of the alert says, and sends nothing now. */
+/* Sets the text of the next repetition of the alert; sends nothing now. */
 void rm_alerts_note(struct rm_alerts *alerts, const struct rm_incident *incident);
 /* The same as rm_alerts_fire, but the opening is sent only when the next save of the
  * file is on the disk, or after a second if the disk hangs. file NULL: it is sent at

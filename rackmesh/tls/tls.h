@@ -52,7 +52,7 @@ struct rm_tls_files { /* PEM; copied */
 struct rm_tls_counts {
 	/* refused: one side has refused the other side's certificate */
 	uint64_t handshakes, refused;
-	/* the peer does not speak TLS 1.3, or the handshake was cut off */
+	/* the peer does not use TLS 1.3, or the handshake was cut off */
 	uint64_t garbled;
 	uint64_t timed_out; /* handshakes that took too long */
 	/* HTTPS requests refused: the client has neither a certificate nor a token that
