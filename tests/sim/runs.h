@@ -17,7 +17,7 @@
 
 struct runs_options {
 	uint64_t seed;
-	uint32_t runs;  /* number of runs; 0: as the file says */
+	uint32_t runs;  /* number of runs; 0: as in the file */
 	uint32_t first; /* number of the first run */
 	size_t jobs;
 	bool score, errors, verdicts, gate, table;

@@ -55,9 +55,9 @@ struct score_row {
 	uint64_t named, wrong; /* openings */
 	/* Found truths whose kind was wrong at the end. The kind is wrong in these
 	 * cases: a part that only delays packets was not called late, or a part was
-	 * called late that does not; a part was said to drop whole flows and does not;
-	 * a part that loses a single class of packets was not said to do so, or another
-	 * class was named. */
+	 * called late that does not; a part was reported to drop whole flows and does
+	 * not; a part loses a single class of packets, and the verdict has no class or
+	 * another one. */
 	uint64_t kinds_wrong;
 	/* 1 if no part could be named wrongly, or if there was nothing to find */
 	double precision, recall, f1;

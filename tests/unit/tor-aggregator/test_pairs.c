@@ -218,7 +218,8 @@ open_at(const struct world *world, int i)
 }
 
 /* While the standby was active, its incident went into a link that the primary had
- * closed. The last message of that link told the standby that the primary is active. */
+ * closed. The last message of that link reported to the standby that the primary is
+ * active. */
 static void
 the_primary_ends_incidents_of_the_standby_on_the_next_link(void **state)
 {
