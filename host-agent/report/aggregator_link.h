@@ -101,8 +101,8 @@ int aggregator_link_new(struct rm_loop *loop,
 void aggregator_link_free(struct aggregator_link *aggregator_link);
 
 /* Adds a result to the batch. An overdue result is added only if the peer has stated in
- * this session that it takes such results; otherwise it is counted in overdue_unsent.
- * */
+ * this session that it takes such results; otherwise it is counted in
+ * overdue_unsent. */
 void aggregator_link_result(struct aggregator_link *aggregator_link,
     const struct wire_result *result, rm_mono_t sent, rm_mono_t now);
 
