@@ -280,8 +280,8 @@ flock_blames_no_device_for_a_single_link(void **state)
 	f->values[1] = 0.01;
 	f->values[2] = 0.001;
 	begin(f, &scheme_flock);
-	/* All links and switches on the path have the same gain, so the prior decides.
-	 * */
+	/* All links and switches on the path have the same gain, so the prior
+	 * decides. */
 	flow(f, "h1/r0", "h3/r0", "spine1", 100, 3)->back_count = 0;
 	check_named(f, 1, "h1/r0");
 }
