@@ -29,8 +29,8 @@ light_of(const struct counter_state *state, uint64_t *ret)
 	return true;
 }
 
-/* True: the counter is a time. Times of two ports are not added up, because both ports
- * may have waited at the same time. */
+/* True: the counter counts time. Times of two ports are not added up, because both
+ * ports may have waited at the same time. */
 static bool
 is_time(const struct counter_row *row)
 {

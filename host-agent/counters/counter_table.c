@@ -256,7 +256,7 @@ const struct counter_row counter_rows[] = {
 	  { MLX5 = "e:module_high_temp" } },
 	{ "module_shorted", "rdma_module_shorted_total", "events", 64, 0, "Times that the module had a short circuit.",
 	  { MLX5 = "e:module_bad_shorted" } },
-	{ "module_unplug", "rdma_module_unplugged_total", "events", 64, 0, "Times that the module was pulled.",
+	{ "module_unplug", "rdma_module_unplugged_total", "events", 64, 0, "Times that the module was unplugged.",
 	  { MLX5 = "e:module_unplug" } },
 	{ "mtu_err", "rdma_rx_oversize_total", "packets", 64, 0, "Packets larger than the MTU.",
 	  { MLX5 = "e:rx_oversize_pkts_phy+e:rx_out_of_range_len_phy", BNXT = "e:rx_ovrsz_frames+e:rx_mtu_err_frames", IRDMA = "e:rx_oversize.nic" } },
