@@ -825,8 +825,9 @@ find_impact(const struct service_uses *service_uses, const char *part, rm_mono_t
 		    all && !found.path_unknown ? RM_IMPACT_P2 : RM_IMPACT_UNKNOWN;
 }
 
-/* Writes several links of a switch as "A or B or C", because all services that use any
- * of them count. If the verdict does not list all links, writes the switch. */
+/* Returns several links of a switch as "A or B or C", because all services that use any
+ * of them count. If the verdict does not list all links, or has more than
+ * MAX_ALTERNATIVES, returns the switch. */
 static const char *
 parts_of(const struct rm_verdict *verdict, char text[PARTS_BYTES])
 {

@@ -112,7 +112,8 @@ is_name(const json_t *json)
 	return json_is_string(json) && rm_name_valid(json_string_value(json));
 }
 
-/* Adds an entry of the file. False: a field is missing or out of range. */
+/* Adds an entry of the file. False: a field is missing or out of range, or memory ran
+ * out. */
 static bool
 take(struct known *known, const json_t *entry)
 {
