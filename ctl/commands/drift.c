@@ -20,7 +20,8 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
-/* For one host its settings are shown. The figures about the rack count all hosts. */
+/* True: a setting is different. host: reads only the settings of this host, because the
+ * figures of racks count all hosts; NULL: reads the figures of all racks. */
 static bool
 any_different(const json_t *answer, const char *host)
 {

@@ -91,7 +91,8 @@ past_incident_read(const json_t *answer)
 	return incident;
 }
 
-/* In VictoriaMetrics incidents have no id. */
+/* True: the list has the incident. VictoriaMetrics stores no ids: without an id, the
+ * time of the opening decides. */
 static bool
 is_listed(const json_t *list, const char *id, const json_t *opened)
 {
