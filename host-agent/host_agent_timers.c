@@ -114,8 +114,8 @@ agent_watch_itself(struct host_agent *agent, rm_mono_t now)
 	agent_report_slowed(agent);
 }
 
-/* True: this aggregator serves a ToR whose pinglist has expired, because the aggregator
- * has not confirmed it. */
+/* True: this aggregator serves a ToR whose pinglist has expired, because no aggregator
+ * has confirmed it. */
 static bool
 aggregator_link_is_expired(const struct host_agent *agent, size_t aggregator)
 {

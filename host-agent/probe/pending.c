@@ -172,7 +172,8 @@ conclude_lost(
 		result->outcome = WIRE_NO_REPLY;
 }
 
-/* A NIC sometimes leaves out a stamp, and its clock may be distrusted for a while. */
+/* True: the probe has T2 and T5. A NIC sometimes leaves out a stamp, and its clock may
+ * be distrusted for a while. */
 static bool
 probe_is_stamped(const struct pending_probe *probe)
 {

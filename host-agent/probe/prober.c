@@ -259,8 +259,8 @@ prober_on_departures(const struct port_departure *departures, size_t count, void
 	}
 }
 
-/* Stores T4 in the probe to which this follow-up belongs: an earlier reply of the same
- * reflector carried no T4. */
+/* Stores T4 in the probe to which this follow-up belongs. A reply cannot contain its
+ * own T4, so the next reply of the reflector contains it. */
 static void
 prober_take_follow_up(struct prober *prober, const struct probe_reply *reply,
     const struct wire_address *from, bool ptp)
@@ -306,7 +306,8 @@ probe_take_reply(struct pending_probe *probe, const struct probe_reply *reply,
 }
 
 /* True: the reply echoes this probe, comes from the address to which the probe was
- * sent, and went to the address from which it was sent. */
+ * sent, and arrived at the source port of the probe, if the transport reports the
+ * port. */
 static bool
 probe_is_answered_by(const struct pending_probe *probe, const struct probe_reply *reply,
     const struct port_arrival *arrival)

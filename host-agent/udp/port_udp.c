@@ -80,8 +80,9 @@ udp_check(struct port *base, const struct wire_address *to, uint16_t src_port)
 	return 0;
 }
 
-/* Closes the prober socket that was unused for longest, if it was unused for long
- * enough: flows change with the plans. */
+/* If the port has max_flows flows, closes the prober socket that was unused for
+ * longest, because flows change with the plans. -EMFILE: it was used less than
+ * flow_idle_ns ago. */
 static int
 flows_make_room(struct port_udp *port, rm_mono_t now)
 {
