@@ -1013,8 +1013,9 @@ add_good_time(struct incident_entry *entry, enum rm_health health,
 	entry->good_at = judgement->now;
 }
 
-/* A fall ends at which only one of flapping links has failed: it was a fall of that
- * link, and the others were good. If the link has its own incident, that counts it. */
+/* Call it when a fall ends at which only one of the flapping links has failed. Counts
+ * it as a fall of that link alone, because the other links were good. If the link has
+ * its own incident, that incident counts the fall. */
 static void
 leave_alone(struct rm_incidents *incidents, struct incident_entry *entry,
     const struct judgement *judgement)

@@ -159,8 +159,8 @@ leaf_fault(X509 *leaf, bool client)
 
 /*
  * Accepts an authority without a revocation list, since it has revoked nothing, and
- * also an expired list: to refuse all peers because a list was not renewed would stop
- * the monitoring of a whole fleet.
+ * also a list that has expired or is not valid yet: to refuse all peers because a list
+ * was not renewed would stop the monitoring of a whole fleet.
  */
 static int
 forgive_lists(int ok, X509_STORE_CTX *ctx)
