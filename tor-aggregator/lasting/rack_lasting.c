@@ -72,7 +72,7 @@ find_named(struct rack_lasting *lasting, size_t member)
 	return NULL;
 }
 
-/* Adds a verdict on a member; NULL: no room for more. */
+/* Finds or adds the verdict on a member; NULL: no room for more. */
 static struct rack_slow_named *
 rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 {

@@ -307,8 +307,9 @@ read_port(struct place *place, const char *name)
 		    fabric ? "ii" : "Ethernet", (int)number, name + letters);
 }
 
-/* The number of a queue, from texts such as "3", "U3", "QOS GROUP 3" or "CONTROL QOS
- * GROUP 5". */
+/* Returns the number of a queue, from texts such as "3", "U3" or "QOS GROUP 3";
+ * NEXUS_CONTROL_QUEUE for texts such as "CONTROL QOS GROUP 5" or "CPU";
+ * NEXUS_SPAN_QUEUE for "SPAN"; OTHER_QUEUE for other texts. */
 static int
 queue_of(const char *text)
 {
