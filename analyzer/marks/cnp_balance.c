@@ -260,9 +260,8 @@ highest_arriving_pct(const struct sums *sums)
 	       100 * (double)sums->uncounted_sent / (double)sums->cnps_sent;
 }
 
-/* Silent RNICs do not count the CNPs that they receive. If no more CNPs are lost than
- * usual, each silent RNIC must have received this many times the CNPs of an average
- * RNIC. */
+/* Silent RNICs report neither CNPs nor packets. If no more CNPs are lost than usual,
+ * each silent RNIC must have received this many times the CNPs of an average RNIC. */
 static double
 silent_weight(const struct sums *sums)
 {
