@@ -365,8 +365,9 @@ read_firmware(struct counter_port *port)
 	rnic_facts_driver(port->firmware, text);
 }
 
-/* Reads the traffic class from a file that only mlx5 of MLNX_OFED has; the file is
- * empty if no class is set. */
+/* Reads the traffic class from a file that only mlx5 of MLNX_OFED has. Returns
+ * COUNTER_NO_CLASS if the file is empty, which means that no class is set; -1: not
+ * known. */
 static int
 read_traffic_class(const struct counter_port *port)
 {
