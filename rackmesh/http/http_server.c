@@ -203,8 +203,8 @@ server_identifies(struct rm_http_server *server, struct rm_http_request *request
 	return r == 0;
 }
 
-/* True: the request came to a loopback address. On other addresses plain HTTP is open
- * to everybody, under any name. */
+/* True: the request came to a loopback address, or to an unknown one. On other
+ * addresses plain HTTP is open to every client, under any name. */
 static bool
 is_from_loopback(struct evhttp_request *req)
 {

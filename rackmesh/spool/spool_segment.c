@@ -174,9 +174,10 @@ damage_end(struct spool_scan *scan)
 }
 
 /*
- * No whole record begins in the rest of the file. True: the rest is the beginning of a
- * record whose writing was interrupted, because its length goes beyond the end of the
- * file, and it is not a whole record with a damaged length.
+ * No whole record begins in the rest of the file. True: the writing of a record was
+ * interrupted there. The rest is too short for a record, or has only zeros, or begins
+ * with a record whose length goes beyond the end of the file, and which is not a whole
+ * record with a damaged length.
  */
 static bool
 torn(const struct spool_scan *scan)
