@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* InfiniBand has no UDP port. */
+/* True: the port is valid. Over UDP any port but 0 is valid, over RoCE only
+ * WIRE_ROCE_PORT; InfiniBand has no UDP port. */
 static bool
 port_is_fine(const struct wire_rnic *rnic, uint16_t port)
 {
