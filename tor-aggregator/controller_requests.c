@@ -163,8 +163,9 @@ answer(struct controller_requests *controller_requests, struct agent *agent,
 		controller_requests->counts.resolve_failed++;
 }
 
-/* Adds the RNIC that was asked for to all racks, because RNICs of several racks may
- * probe it soon. fresh: the data of the RNIC may be newer than those in the racks. */
+/* Adds the RNIC that was asked for to each rack in which the agent has RNICs, because
+ * any of these may probe it soon. fresh: the data of the RNIC may be newer than those
+ * in the racks. */
 static void
 learn(struct controller_requests *controller_requests, const struct agent *agent,
     const struct wire_rnic *rnic, bool fresh)

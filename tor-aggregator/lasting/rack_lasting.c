@@ -101,8 +101,8 @@ rack_lasting_keep(struct rack_lasting *lasting, size_t member)
 /* seconds after which the loss is reported without a direction */
 #define UNDECIDED_SECONDS 3
 
-/* Returns the member's only peer, if that peer has no other peers either.
- * RACK_NO_OTHER: there is none. */
+/* Returns the other member, if only two members of the rack probe each other and no
+ * member probes other racks; else RACK_NO_OTHER. */
 static size_t
 only_peer(const struct rack_lasting *lasting, size_t m)
 {
