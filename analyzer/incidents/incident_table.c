@@ -243,8 +243,9 @@ report_place(struct node *node, const struct message *message)
 						: NULL;
 }
 
-/* Returns the evidence in the JSON text of a verdict; its other keys repeat the
- * incident's fields. */
+/* Returns the evidence in the JSON text of a verdict, whose other keys repeat the
+ * incident's fields. Without evidence: the whole text; JSON null if the text is no
+ * JSON. */
 static json_t *
 evidence_of(const char *text)
 {

@@ -107,7 +107,8 @@ past_question_text_filter(const struct past_question *q)
 	return NULL;
 }
 
-/* Names of services are free text; a part may be "A or B". */
+/* True: text is not empty, and is printable ASCII. Names of services are free text; a
+ * part may be "A or B". */
 static bool
 is_free_text(const char *text)
 {
