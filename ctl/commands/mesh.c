@@ -168,7 +168,7 @@ print_figure(const struct mesh *mesh, const json_t *row)
 }
 
 /* Returns the character of one cell: tenths of the sent probes that were lost, rounded
- * up. */
+ * up; '.': none was lost; 'X': more than nine tenths. */
 static char
 mark_of(const struct mesh *mesh, const json_t *row)
 {
