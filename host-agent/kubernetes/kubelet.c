@@ -91,7 +91,8 @@ kubelet_want(struct kubelet *kubelet, const char *uid)
 
 /* ---- the end of a reading ---- */
 
-/* Length of a unit of time ("ms", "s") at the start of text; 0: there is none. */
+/* Returns the number of digits of a time in milliseconds ("12 ms") at the start of
+ * text; 0: there is no such time. */
 static size_t
 time_at(const char *text)
 {
