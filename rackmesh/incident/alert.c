@@ -534,7 +534,7 @@ texts_copy(const struct rm_alert_texts *from, struct own_texts *ret)
 	return 0;
 }
 
-/* Takes ownership of the new sinks. */
+/* Takes ownership of the new texts, and frees the old ones. */
 static void
 texts_use(struct rm_alerts *alerts, const struct own_texts *texts)
 {
