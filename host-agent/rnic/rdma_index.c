@@ -292,8 +292,8 @@ find_take(struct find *find, const struct rdma_port *port, enum find_fit fit)
 	find->fit = fit;
 }
 
-/* dev_port counts from 0, a port from 1. This is used only for an interface that is
- * down, because such an interface may own no GID. */
+/* True: the network device belongs to the port. dev_port counts from 0, a port from 1.
+ * Used only for a network device that is down, because such a device may own no GID. */
 static bool
 netdev_is_of(const struct find *find, const struct rdma_port *port)
 {

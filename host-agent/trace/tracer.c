@@ -285,7 +285,8 @@ plan_next(struct tracer *tracer, struct tracer_flow *flow, enum trace_status sta
 	    rm_mono_add(now, pause - pause / 4 + tracer_random(tracer, pause / 2 + 1));
 }
 
-/* Returns when the flow, which loses probes, may be traced out of turn again. */
+/* Sets the time from which the flow, which loses probes, may be traced out of turn
+ * again. */
 static void
 plan_lossy(struct tracer *tracer, struct tracer_flow *flow, enum trace_status status,
     rm_mono_t now)
