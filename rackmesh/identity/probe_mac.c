@@ -44,7 +44,7 @@ probe_mac_clear(struct probe_mac *mac)
 	OPENSSL_cleanse(mac, sizeof(*mac));
 }
 
-/* The state after the key's block. */
+/* Sets the state that SHA-256 has after the key's block. */
 static void
 sha_resume(SHA256_CTX *sha, const uint32_t state[8])
 {

@@ -428,7 +428,8 @@ sink_find(
 	return alerts->sink_count;
 }
 
-/* A URL that is in the list twice gets every notice twice. */
+/* True: the list of receiver i has its URL before, so the URL gets every notice
+ * twice. */
 static bool
 is_repeated(const struct rm_alert_options *options, size_t i)
 {

@@ -790,7 +790,8 @@ find_narrowing(const struct rm_incidents *incidents, const struct rm_part *part,
 
 /* ---- several links of one switch ---- */
 
-/* True: the link's fault began with that of the several links, or later. */
+/* True: the link's fault began with that of the several links (at most
+ * RM_LINKS_TOGETHER_NS before it), or later. */
 static bool
 began_with(const struct rm_verdict *links, const struct rm_verdict *link)
 {
