@@ -287,7 +287,7 @@ is_lit(const struct evidence *evidence, const struct row *row, unsigned lane)
 
 /* True in three cases, in which the other end is off or the link is down, so no single
  * lane is at fault: no lane receives light; the switch reports the port as down; all
- * lanes are below the module's alarm, and no bytes were received. */
+ * lanes are below the module's alarm, and no received bytes are known. */
 static bool
 is_without_light(const struct evidence *evidence, uint64_t brightest)
 {

@@ -176,8 +176,8 @@ report_pause_storm(const struct look *look, char out[FINDING_BYTES])
 		    look->nic->name, pfc, priority);
 }
 
-/* Returns how often per second the state changes between paused and not paused. Some
- * drivers count these changes instead of the paused time. */
+/* Returns how often per second the NIC goes from running to paused, from drivers that
+ * count these changes instead of the paused time; 0 if the time is counted. */
 static double
 changes(const struct look *look, const char *transitions, const char *microseconds,
     unsigned priority)
