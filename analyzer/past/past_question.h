@@ -101,8 +101,8 @@ size_t past_question_asked(const struct past_question *question,
  * VictoriaMetrics cannot filter by such a column, because it stores no strings. */
 const char *past_question_text_filter(const struct past_question *question);
 
-/* Returns the columns, of which one must have the filter's value. columns[1] may be
- * NULL; both are NULL if the measurement has no such column. */
+/* Gets the columns, of which one must have the filter's value. columns[1] may be NULL;
+ * both are NULL if the measurement has no such column. */
 void past_filter_columns(const struct history_measurement *measurement,
     enum past_filter filter, const char *columns[2]);
 
