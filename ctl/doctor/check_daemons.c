@@ -162,7 +162,7 @@ check_config(const struct host *host, struct findings *findings)
 
 /* ---- unit ---- */
 
-/* Returns the value of "Key=value" in the output of systemctl show; "" if the key is
+/* Copies the value of "Key=value" in the output of systemctl show; "" if the key is
  * missing. */
 static void
 property(const char *text, const char *key, char ret[HOST_TEXT])
