@@ -157,8 +157,8 @@ log_waiting(struct agent_finder *finder)
 
 /* ---- ToRs ---- */
 
-/* Returns the name of the ToR for the switch that LLDP names; "": the switch has no
- * valid name. */
+/* Writes to tor the name of the ToR for the switch that LLDP names; "": the switch has
+ * no valid name. */
 static void
 tor_of_switch(
     const struct agent_config *config, const char *name, char tor[TOR_NAME_BYTES])
