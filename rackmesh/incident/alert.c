@@ -428,8 +428,8 @@ sink_find(
 	return alerts->sink_count;
 }
 
-/* True: the list of receiver i has its URL before, so the URL gets every notice
- * twice. */
+/* True: an earlier receiver of the same list has the URL of receiver i. A URL that is
+ * in a list twice gets every notice twice. */
 static bool
 is_repeated(const struct rm_alert_options *options, size_t i)
 {
