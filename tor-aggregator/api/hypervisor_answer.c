@@ -34,7 +34,7 @@ set_u64(json_t *object, const char *key, uint64_t value)
 	    json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
-/* Returns the findings on a NIC; none if its host is not being read. */
+/* Gets the findings on a NIC; none if its host is not being read. */
 static void
 find(const struct hypervisor_shown *host, const struct hypervisor_nic *nic,
     char texts[HYPERVISOR_FINDINGS][FINDING_BYTES])

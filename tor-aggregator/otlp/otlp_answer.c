@@ -64,7 +64,7 @@ read_status(long status)
 	return OTLP_REFUSED;
 }
 
-/* Returns the message of a google.rpc.Status, if the body has one; else the body
+/* Copies the message of a google.rpc.Status, if the body has one; else the body
  * itself. */
 static void
 read_error(
