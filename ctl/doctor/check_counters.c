@@ -24,8 +24,8 @@ add_drop_in(struct findings *findings, const char *name)
 	    name);
 }
 
-/* The drop-in for tracing gives the capability, but the unit still forbids the system
- * call. */
+/* True: the unit forbids to enter namespaces. The drop-in for tracing gives the
+ * capability, but the unit still forbids the system call. */
 static bool
 unit_refuses_namespaces(const struct host *host)
 {
