@@ -142,8 +142,9 @@ burst_add(struct prober *prober, struct burst *burst, struct prober_target *targ
 	burst->count++;
 }
 
-/* True: the packet was not sent because this host lacks sockets, memory, or (with QPs)
- * an address handle. Such an error is no evidence against an RNIC. */
+/* True: the packet was not sent because this host lacks sockets, memory, the flow's
+ * source port, or (with QPs) an address handle. Such an error is no evidence against an
+ * RNIC. */
 static bool
 lacks_resources(const struct prober_target *target, int error)
 {

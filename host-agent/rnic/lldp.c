@@ -37,8 +37,9 @@ forwards(const json_t *chassis)
 	return false;
 }
 
-/* Copies text of a neighbour only if it is printable, because it goes into logs and
- * answers. */
+/* Copies text of a neighbour. False: it is not copied, because it goes into logs and
+ * answers and is empty, too long, or has blanks, quotes, backslashes or characters that
+ * cannot be printed. */
 static bool
 take_text(char *ret, size_t size, const char *text)
 {

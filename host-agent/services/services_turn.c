@@ -403,7 +403,8 @@ pair_get(struct services *services, const struct flow *flow)
 	return pair;
 }
 
-/* Inserts the port into the sorted array, unless it is there. */
+/* Inserts the port into the sorted array, unless it is there, it is 0, or the array is
+ * full. */
 static void
 add_port(uint16_t *ports, size_t *count, size_t max, uint16_t port)
 {

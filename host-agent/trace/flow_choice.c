@@ -4,7 +4,8 @@
 
 #define FLOWS_MAX 64
 
-/* If ports are equal, the first one is chosen. */
+/* True: another flow with the same path has a smaller port, or the same port and an
+ * earlier place in the list. */
 static bool
 another_goes_before(
     const uint16_t *ports, const uint64_t *path_ids, size_t count, size_t own)

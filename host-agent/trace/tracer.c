@@ -194,7 +194,9 @@ struct preference { /* of one choice */
 	bool pinglist_store, lossy;
 };
 
-/* True: a has fewer known hops than b; or as many hops, and has been due for longer. */
+/* True: a is traced before b. These flows come first, in this order: flows of
+ * pinglists, if `first` prefers them; flows without a known hop; lossy flows, if
+ * `first` prefers them; flows that have been due for longer. */
 static bool
 goes_before(const struct tracer_flow *a, const struct tracer_flow *b,
     const struct preference *first)
