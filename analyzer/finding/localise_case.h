@@ -26,7 +26,7 @@
 int localise_case_init(struct localise_case *c, bool slow);
 void localise_case_release(struct localise_case *c);
 
-/* Says which losses of a path a known part explains. The other losses are observations.
+/* The losses of a path that a known part explains. The other losses are observations.
  */
 enum localise_known {
 	LOCALISE_NEWS,         /* none */
@@ -36,8 +36,8 @@ enum localise_known {
 	LOCALISE_KNOWN          /* all */
 };
 
-/* Makes the input from the map's lossy paths. known: tells which losses are explained;
- * NULL: none yet. Returns 0 or -ENOMEM. */
+/* Makes the input from the map's lossy paths. known: returns which losses are
+ * explained; NULL: none are explained yet. Returns 0 or -ENOMEM. */
 int localise_case_build(struct localise_case *c, struct localise_map *map,
     rm_mono_t now, localise_seen *seen,
     enum localise_known (*known)(

@@ -179,8 +179,9 @@ int
 localise_fan_replies(struct localise_case *c, struct rm_observation *o,
     const struct localise_element *pair)
 {
-	/* Over minutes two links, crossed in both directions, would otherwise explain
-	 * the losses of a switch that loses 1 % better than the switch does. */
+	/* In windows of minutes, two links that are crossed in both directions would
+	 * otherwise explain the losses of a switch that loses 1 % better than the
+	 * switch itself does. */
 	o->first_stands = c->slow;
 	add_ends(c, o, pair);
 	return localise_fan_packets(c, o, pair);

@@ -1,6 +1,6 @@
 /*
  * localise_find - makes a finding for each part that an explanation blames. The finding
- * says what to name: this part, another part, or "A or B". Pure. The judge lists
+ * has the part to name: this part, another part, or "A or B". Pure. The judge lists
  * alternatives that are almost as likely as a part, called ties here. There is a rule
  * for each case: a switch and its links are ties, or two parts of one type, and so on.
  */
@@ -45,9 +45,10 @@ struct localise_finding {
 	double loss; /* as in rm_blamed */
 };
 
-/* Explains the case. If the first of several blamed parts is faint, explains it again
- * by fewer parts: then several parts on the possible paths of replies share losses that
- * any one of them explains alone. Returns 0, -ENOMEM or -EINVAL. */
+/* Explains the case. If the first of several blamed parts explains hardly any losses
+ * alone (localise_is_faint), explains the case again with fewer parts. Otherwise
+ * several parts on the possible paths of replies would share losses that any one of
+ * them explains alone. Returns 0, -ENOMEM or -EINVAL. */
 int localise_find_parts(struct localise_case *c, struct rm_explanation *ret);
 
 /* True: the nth blamed part explains hardly any losses that the other blamed parts do

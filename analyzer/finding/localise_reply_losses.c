@@ -44,7 +44,7 @@ replies_may_cross(struct localise_case *c, const struct localise_element *pair,
 /* Returns the largest share that another blamed part may cost the replies to probes
  * over the path. -1: such a part is on the path itself. */
 static double
-lost_on_way_back(struct localise_case *c, const struct rm_explanation *explanation,
+lost_on_return_path(struct localise_case *c, const struct rm_explanation *explanation,
     const struct localise_suspect *link, const struct localise_path *path)
 {
 	double most = 0;
@@ -77,7 +77,7 @@ localise_may_be_replies(struct localise_case *c, const struct localise_map *map,
 			const struct localise_path *path =
 			    localise_observe_asked_path(e, k);
 			const double share =
-			    lost_on_way_back(c, explanation, link, path);
+			    lost_on_return_path(c, explanation, link, path);
 			struct localise_sum sum = { 0 };
 
 			if (share < 0)

@@ -29,8 +29,8 @@ struct faulty_link {
 	uint64_t cable;
 	double share; /* of the replies that cross it, if they may */
 	double loss;
-	bool out, in;  /* the directions, seen from the ToR, that lose packets */
-	bool same_way; /* replies cross the link if their probes do */
+	bool out, in;   /* the directions, seen from the ToR, that lose packets */
+	bool same_path; /* replies cross the link if their probes do */
 };
 
 /* What is at fault: a few links, or none of them and the ToR. */
@@ -131,7 +131,7 @@ cross(const struct over *over, const struct faulty_link *link, double *passes)
 		*passes *= 1 - link->loss;
 	if (!back)
 		return 0;
-	return link->same_way ? crosses : link->share;
+	return link->same_path ? crosses : link->share;
 }
 
 static double
@@ -222,7 +222,7 @@ fit_link(const struct paths *paths, struct hypothesis *h, uint64_t cable)
 			.share = share_of(paths, cable),
 			.out = i % 3 != 1,
 			.in = i % 3 != 2,
-			.same_way = i >= 3 };
+			.same_path = i >= 3 };
 		likely = fit(paths, h, &link->loss);
 		if (likely > best) {
 			best = likely;

@@ -3,9 +3,10 @@
  * share of the probes, by the losses of each flow. Pure.
  *
  * A ToR loses the same share of every flow. A link loses packets of the flows that
- * cross it, and the replies of some other flows, whose way back is not known: each flow
- * with a path of its own either loses on its way back or does not. The judge takes the
- * way back as a share of all packets, so it cannot tell the two apart.
+ * cross it, and the replies of some other flows, whose return path is not known: each
+ * flow with a path of its own either loses packets on its return path or does not. The
+ * judge takes the return path as a share of all packets, so it cannot distinguish the
+ * two.
  */
 #ifndef ANALYZER_FINDING_LOCALISE_TOR_OR_LINKS_H
 #define ANALYZER_FINDING_LOCALISE_TOR_OR_LINKS_H

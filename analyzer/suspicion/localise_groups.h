@@ -35,11 +35,12 @@ void localise_groups_release(struct localise_groups *groups);
  * second (see localise_dead_links_proven). Links that fail later join their switch's
  * group. Links of a group for which its verdict has no room are counted there. A group
  * ends when all its links have been without a fault for two seconds. While the switch
- * itself has a verdict of seconds, its group has none; one of minutes is removed, and
- * so is one of seconds if LOCALISE_GROUP_LINKS links are proven dead and explain all of
- * its losses: such a verdict counts as one on these links. A verdict that the switch
- * forwards nothing is removed also before these proofs have lasted for a second.
- * Returns the number of verdicts then.
+ * itself has a verdict from windows of seconds, its group has none. A verdict on the
+ * switch from windows of minutes is removed instead. So is one from windows of seconds
+ * if LOCALISE_GROUP_LINKS links are proven dead and explain all of its losses: it then
+ * counts as a verdict on these links. A verdict that the switch forwards nothing is
+ * removed also before these proofs have lasted for a second. Returns the number of
+ * verdicts then.
  */
 size_t localise_groups_join(struct localise_groups *groups,
     const struct localise_standings *standings, const struct localise_now *now,

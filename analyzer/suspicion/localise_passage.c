@@ -4,8 +4,8 @@
 
 /* largest difference between the racks' clocks */
 #define SLACK_NS (50 * RM_NS_PER_MS)
-/* Flows that passed count for this time, because some flows send a probe only every few
- * seconds. */
+/* A flow that passed the part counts for this long, because some flows send a probe
+ * only every few seconds. */
 #define PASSED_NS (5 * RM_NS_PER_S)
 /* If more than this share of the sent probes has a reply, the part passes probes. */
 #define PASSING_SHARE 0.1
