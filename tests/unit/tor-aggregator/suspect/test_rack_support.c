@@ -16,7 +16,7 @@
 /* A rack of ten hosts with one RNIC each, of which three may report falsely. All
  * members probe each other ten times and are answered, unless a test changes that. */
 #define HOSTS 10
-#define BEARABLE 3
+#define MAX_FAULTY 3
 #define SENT 10
 #define MEMBER 7
 
@@ -100,10 +100,10 @@ a_few_reports_are_not_enough_to_blame_an_rnic(void **state)
 {
 	struct case_ *c = *state;
 
-	for (size_t i = 0; i < BEARABLE; i++)
+	for (size_t i = 0; i < MAX_FAULTY; i++)
 		pair_of(c, i, MEMBER)->answered = 0;
 	assert_false(holds(c));
-	pair_of(c, BEARABLE, MEMBER)->answered = 0;
+	pair_of(c, MAX_FAULTY, MEMBER)->answered = 0;
 	assert_true(holds(c));
 }
 
@@ -113,9 +113,9 @@ static void
 a_host_that_cannot_send_blames_no_rnic(void **state)
 {
 	struct case_ *c = *state;
-	struct rack_pair *pair = pair_of(c, BEARABLE, MEMBER);
+	struct rack_pair *pair = pair_of(c, MAX_FAULTY, MEMBER);
 
-	for (size_t i = 0; i < BEARABLE; i++)
+	for (size_t i = 0; i < MAX_FAULTY; i++)
 		pair_of(c, i, MEMBER)->answered = 0;
 	pair->sent = pair->answered = 0;
 	pair->send_failed = SENT;
@@ -129,9 +129,9 @@ a_few_peers_that_refuse_it_do_not_make_it_lossy(void **state)
 {
 	struct case_ *c = *state;
 
-	for (size_t i = 0; i < BEARABLE; i++)
+	for (size_t i = 0; i < MAX_FAULTY; i++)
 		pair_of(c, MEMBER, i)->answered = 0;
-	c->blamed[BEARABLE] = c->blamed[BEARABLE + 1] = true;
+	c->blamed[MAX_FAULTY] = c->blamed[MAX_FAULTY + 1] = true;
 	assert_false(holds(c));
 }
 
