@@ -213,10 +213,10 @@ is_known_dead(const struct rack_suspect_memory *memory)
 	       memory->named == RM_KIND_RNIC_RECEIVE_DEAD || memory->died_first;
 }
 
-/* True: a member that is not known to be dead has enough probes out of the rack, and
- * more of the newest ones are answered than if the ToR were dead: the ToR forwards. The
- * losses of members that are known to be dead say nothing about the ToR, but there may
- * be so many that they hide this. */
+/* True: the members that are not known to be dead have enough probes out of the rack in
+ * all, and more of the newest ones are answered than if the ToR were dead: the ToR
+ * forwards. The losses of members that are known to be dead say nothing about the ToR,
+ * but there may be so many that they hide this. */
 static bool
 forwards(const struct rack_view *view, const struct rack_suspect_memory *memories)
 {
