@@ -7,6 +7,7 @@
 #include "rackmesh/core/fnv.h"
 #include "schemas/wire.h"
 #include "tor-aggregator/window/ring.h"
+#include "tor-aggregator/window/similar.h"
 
 /* Results come in the order in which their probes were sent, except for deviations of
  * up to this time. */
@@ -28,10 +29,8 @@
 #define SURE 4.0         /* ln of the likelihood ratio: flows, against packets */
 #define DEAD_SHARE 0.9   /* a pair that loses at least this share is not evidence */
 #define OTHERS_PART 0.25 /* the others' share of loss, divided by that of the RNIC */
-/* Two RNICs lose a similar share if they have at least so many losses, and the smaller
- * share is at least this part of the larger one. */
+/* with fewer losses than this, the shares of two RNICs are not compared */
 #define MIN_PARTIAL_LOST 5
-#define SIMILAR_PART 0.6
 
 /* For evidence_flows_lose_alike. If three of four flows cross a lossy link or spine,
  * and some of these flows cross it twice, the spread (chi-square) of n losses is larger
@@ -288,10 +287,8 @@ see_outside(struct wire_rnic_id rnic, struct scan scan)
 static bool
 lose_similar_shares(const struct outside *a, const struct outside *b)
 {
-	const double x = a->some.lost * b->some.sent, y = b->some.lost * a->some.sent;
-
 	return a->some.lost >= MIN_PARTIAL_LOST && b->some.lost >= MIN_PARTIAL_LOST &&
-	       fmin(x, y) >= SIMILAR_PART * fmax(x, y);
+	       similar_shares(a->some.lost / a->some.sent, b->some.lost / b->some.sent);
 }
 
 /* Finds the other end of the probes of the RNIC inside its rack. */

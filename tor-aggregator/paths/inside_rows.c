@@ -7,6 +7,7 @@
 
 #include "tor-aggregator/paths/flow_counts.h"
 #include "tor-aggregator/window/roster.h"
+#include "tor-aggregator/window/similar.h"
 
 /* With each second the losses of earlier seconds count by a twentieth less. */
 #define FADE 0.95
@@ -14,10 +15,6 @@
 #define MIN_EARLIER 3.0
 /* a flow may be dead after this many probes without an answer */
 #define DEAD_SENT 2
-/* Both of two members lose a similar share of their probes to other racks if the
- * smaller share is at least this part of the larger one. What they lose inside the rack
- * is at least this part of the smaller one. */
-#define SIMILAR 0.6
 /* least number of members that remain if the members of two hosts are left out */
 #define MIN_MEMBERS 4
 #define MAX_HOSTS 2 /* largest number of hosts that are left out */
@@ -119,8 +116,8 @@ are_two_alike(const struct inside_rows *rows, const struct witnesses *witnesses)
 		return false;
 	a = share_out(&rows->members[two[0]]);
 	b = share_out(&rows->members[two[1]]);
-	return fmin(a, b) > 0 && fmin(a, b) >= SIMILAR * fmax(a, b) &&
-	       rows->all_lost >= SIMILAR * fmin(a, b) * rows->all_sent;
+	return similar_shares(a, b) &&
+	       rows->all_lost >= SIMILAR_PART * fmin(a, b) * rows->all_sent;
 }
 
 static void

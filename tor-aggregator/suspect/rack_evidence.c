@@ -10,6 +10,7 @@
 #include "tor-aggregator/suspect/rack_legs.h"
 #include "tor-aggregator/suspect/rack_pair.h"
 #include "tor-aggregator/window/rack_view.h"
+#include "tor-aggregator/window/similar.h"
 
 #define COMMON_MEMBERS 3
 #define COMMON_SHARE 0.65 /* least share of all members that are blamed */
@@ -17,9 +18,6 @@
 #define SHARED_LOST 8
 /* share of loss of the others, as a part of the member's share */
 #define SHARED_PART 0.25
-/* Two members lose a similar share of their probes if the smaller share is at least
- * this part of the larger one. */
-#define SIMILAR_PART 0.6
 #define MIN_TO_RULE_OUT 4     /* least number of probes or packets */
 #define SHARE_TO_RULE_OUT 0.9 /* least share of them that was answered or arrived */
 #define MAX_PEERS_RULED_OUT 3
@@ -150,14 +148,6 @@ lost_outside(const struct rack_tally *tally)
 	return lost >= SHARED_LOST ? (double)lost / (double)tally->outside_sent : 0;
 }
 
-static bool
-are_similar(const struct rack_tally *a, const struct rack_tally *b)
-{
-	const double x = lost_outside(a), y = lost_outside(b);
-
-	return x > 0 && y > 0 && fmin(x, y) >= SIMILAR_PART * fmax(x, y);
-}
-
 bool
 rack_blame_is_common(
     const struct rack_blame *blame, const struct rack_tally *tallies, size_t members)
@@ -166,7 +156,8 @@ rack_blame_is_common(
 
 	if (members == 2)
 		return blame->members[0] && blame->members[1] &&
-		       are_similar(&tallies[0], &tallies[1]);
+		       similar_shares(
+			   lost_outside(&tallies[0]), lost_outside(&tallies[1]));
 	for (size_t i = 0; i < members; i++)
 		blamed += blame->members[i];
 	return blamed >= COMMON_MEMBERS &&
