@@ -169,7 +169,7 @@ reports_of_what_was_found(const struct localise_path *path, rm_mono_t now)
 {
 	const struct localise_element *src, *dst;
 
-	if (path->element_count == 0)
+	if (localise_path_is_inside(path))
 		return false;
 	src = path->elements[0];
 	dst = path->elements[path->element_count - 1];
@@ -192,7 +192,7 @@ localise_bins_add(struct localise_map *map, struct localise_path *path,
 	bin->forward = plus(bin->forward, row->lost_forward);
 	bin->reverse = plus(bin->reverse, row->lost_reverse);
 	bin->unknown = plus(bin->unknown, row->lost_unknown);
-	if (path->element_count > 0)
+	if (!localise_path_is_inside(path))
 		add_sent(map, row->sent, number);
 	turn_slots(path, now);
 	if (row->lost_forward + row->lost_unknown > 0)
@@ -236,7 +236,7 @@ add_bins(const struct localise_path *path, rm_mono_t now, int64_t bins,
 		mine.reverse += bin->reverse;
 		mine.unknown += bin->unknown;
 	}
-	if (path->element_count > 0 && is_swallowed(&mine))
+	if (!localise_path_is_inside(path) && is_swallowed(&mine))
 		return;
 	sum->sent += mine.sent;
 	sum->forward += mine.forward;

@@ -193,6 +193,13 @@ struct localise_path {
 	struct localise_element *elements[];
 };
 
+/* True: these are the counts of the probes inside a rack, not those of a path. */
+static inline bool
+localise_path_is_inside(const struct localise_path *path)
+{
+	return path->element_count == 0;
+}
+
 struct localise_map {
 	struct localise_rack *racks;
 	size_t rack_count, path_count;

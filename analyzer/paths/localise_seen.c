@@ -182,7 +182,7 @@ count_row(struct localise_map *map, struct localise_path *path,
 		    (double)row->sent * (double)RM_NS_PER_S / (double)covered_ns;
 	path->row_at = now;
 	localise_bins_note(path, lost > 0, covered_ns, path->lossy_at, now);
-	if (path == path->rack->inside || !is_sudden(row, lost, flows.hit))
+	if (localise_path_is_inside(path) || !is_sudden(row, lost, flows.hit))
 		localise_bins_add(map, path, row, now);
 	if (lost + row->slow + row->overdue == 0)
 		return 0;
