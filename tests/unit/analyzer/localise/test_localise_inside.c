@@ -10,40 +10,13 @@
 
 #include <cmocka.h>
 
-#include "analyzer/paths/localise_map.h"
+#include "tests/unit/analyzer/localise/case_fabric.h"
 
 #define SPINES 2
 #define RNICS 4
 #define SENT 100 /* on each path in a second */
-#define BEGAN_NS (100 * RM_NS_PER_S)
 
 /* leaf1 and leaf2 probe each other over two spines. */
-struct fabric {
-	struct localise_map map;
-	struct localise_case c;
-};
-
-static int
-setup(void **state)
-{
-	static struct fabric fabric;
-
-	fabric = (struct fabric){ .map = { .row_interval_ns = RM_NS_PER_S } };
-	assert_int_equal(localise_case_init(&fabric.c, false), 0);
-	fabric.c.with_replies = true;
-	*state = &fabric;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	struct fabric *fabric = *state;
-
-	localise_case_release(&fabric->c);
-	localise_map_release(&fabric->map);
-	return 0;
-}
 
 static void
 add_path(struct fabric *fabric, struct localise_rack *rack, int src, int spine,
@@ -57,15 +30,11 @@ add_path(struct fabric *fabric, struct localise_rack *rack, int src, int spine,
 		.flows_partial = forward + reverse > 0 ? RNICS : 0,
 		.lost_forward = forward,
 		.lost_reverse = reverse };
-	struct localise_path *path;
 
 	snprintf(dst, sizeof dst, "leaf%d", 3 - src);
 	snprintf(text, sizeof text, "leaf%d@10.%d.0.1 s%d@10.%d.%d.1 %s@10.%d.%d.2",
 	    src, src, spine, src, spine, dst, 3 - src, spine);
-	assert_int_equal(localise_map_path(&fabric->map, rack, &row, &path), 0);
-	assert_int_equal(localise_map_row(&fabric->map, path, &row, RM_NS_PER_S,
-			     RM_NS_PER_S, (rm_mono_t){ BEGAN_NS }),
-	    0);
+	add_path_row(fabric, rack, &row);
 }
 
 /* lost: of SENT packets over each spine, in each direction; inside: of SENT probes */
@@ -83,8 +52,7 @@ add_rack(struct fabric *fabric, int tor, const uint64_t lost[SPINES], uint64_t i
 	char name[RM_NAME_BYTES];
 
 	snprintf(name, sizeof name, "leaf%d", tor);
-	assert_int_equal(localise_map_rack(&fabric->map, name, &rack), 0);
-	localise_map_frame(rack, (rm_wall_t){ BEGAN_NS }, 0, now);
+	rack = begin_rack(fabric, name);
 	for (int spine = 1; spine <= SPINES; spine++)
 		add_path(fabric, rack, tor, spine, lost[spine - 1], lost[spine - 1]);
 	assert_int_equal(localise_map_inside_row(

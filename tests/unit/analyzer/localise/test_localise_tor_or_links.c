@@ -10,41 +10,14 @@
 
 #include <cmocka.h>
 
-#include "analyzer/paths/localise_map.h"
+#include "tests/unit/analyzer/localise/case_fabric.h"
 
 #define SPINES 2
 #define RACKS 3
 #define RNICS 4
-#define BEGAN_NS (100 * RM_NS_PER_S)
 
 /* tor1 and two other racks probe each other over two spines: each RNIC of a rack has
  * one path over each spine to each other rack. */
-struct fabric {
-	struct localise_map map;
-	struct localise_case c;
-};
-
-static int
-setup(void **state)
-{
-	static struct fabric fabric;
-
-	fabric = (struct fabric){ .map = { .row_interval_ns = RM_NS_PER_S } };
-	assert_int_equal(localise_case_init(&fabric.c, false), 0);
-	fabric.c.with_replies = true;
-	*state = &fabric;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	struct fabric *fabric = *state;
-
-	localise_case_release(&fabric->c);
-	localise_map_release(&fabric->map);
-	return 0;
-}
 
 struct probes { /* of one path */
 	int src, dst, spine, rnic;
@@ -57,29 +30,22 @@ struct losses {
 };
 
 static void
-add_row(struct fabric *fabric, const struct probes *path, const struct losses *losses)
+add_row(struct fabric *fabric, struct localise_rack *rack, const struct probes *path,
+    const struct losses *losses)
 {
-	const rm_mono_t now = { BEGAN_NS };
-	char text[3 * RM_NAME_BYTES], names[2][RM_NAME_BYTES];
-	const struct wire_path_row row = { .dst_tor = names[1],
+	char text[3 * RM_NAME_BYTES], dst[RM_NAME_BYTES];
+	const struct wire_path_row row = { .dst_tor = dst,
 		.path = text,
 		.flows = (uint32_t)losses->flows,
 		.sent = losses->sent,
 		.lost_unknown = losses->of(path, losses->sent) };
-	struct localise_rack *rack;
-	struct localise_path *route;
 
-	snprintf(names[0], sizeof names[0], "tor%d", path->src);
-	snprintf(names[1], sizeof names[1], "tor%d", path->dst);
+	snprintf(dst, sizeof dst, "tor%d", path->dst);
 	snprintf(text, sizeof text,
 	    "tor%d@10.%d.%d.1 s%d@10.1%d.%d.1 tor%d@10.2%d.%d.1", path->src, path->src,
 	    path->rnic, path->spine, path->spine, path->src, path->dst, path->dst,
 	    path->spine);
-	assert_int_equal(localise_map_rack(&fabric->map, names[0], &rack), 0);
-	assert_int_equal(localise_map_path(&fabric->map, rack, &row, &route), 0);
-	assert_int_equal(
-	    localise_map_row(&fabric->map, route, &row, RM_NS_PER_S, RM_NS_PER_S, now),
-	    0);
+	add_path_row(fabric, rack, &row);
 }
 
 static void
@@ -90,13 +56,12 @@ add_rows(struct fabric *fabric, int src, const struct losses *losses)
 	struct localise_rack *rack;
 
 	snprintf(name, sizeof name, "tor%d", src);
-	assert_int_equal(localise_map_rack(&fabric->map, name, &rack), 0);
-	localise_map_frame(rack, (rm_wall_t){ BEGAN_NS }, 0, (rm_mono_t){ BEGAN_NS });
+	rack = begin_rack(fabric, name);
 	for (path.dst = 1; path.dst <= RACKS; path.dst++)
 		for (int i = 0; path.dst != src && i < SPINES * RNICS; i++) {
 			path.spine = 1 + i % SPINES;
 			path.rnic = i / SPINES;
-			add_row(fabric, &path, losses);
+			add_row(fabric, rack, &path, losses);
 		}
 }
 
