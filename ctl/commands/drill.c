@@ -38,16 +38,20 @@ ctl_drill(const struct ctl *ctl)
 	char *escaped, path[1024];
 
 	for (int i = 0; i < ctl->argc; i++) {
-		if (strcmp(ctl->argv[i], "--seconds") == 0 && i + 1 < ctl->argc)
-			seconds = ctl->argv[++i];
-		else if (strcmp(ctl->argv[i], "--limit") == 0 && i + 1 < ctl->argc)
-			limit = ctl->argv[++i];
-		else if (strcmp(ctl->argv[i], "--region") == 0 && i + 1 < ctl->argc)
-			region = ctl->argv[++i];
-		else if (rnic == NULL && ctl->argv[i][0] != '-')
-			rnic = ctl->argv[i];
+		const char *argument = ctl->argv[i];
+		const char **value = strcmp(argument, "--seconds") == 0  ? &seconds
+				     : strcmp(argument, "--limit") == 0  ? &limit
+				     : strcmp(argument, "--region") == 0 ? &region
+									 : NULL;
+
+		if (value != NULL && i + 1 == ctl->argc)
+			return ctl_usage("%s needs a value", argument);
+		if (value != NULL)
+			*value = ctl->argv[++i];
+		else if (rnic == NULL && argument[0] != '-')
+			rnic = argument;
 		else
-			return ctl_usage("unexpected argument: %s", ctl->argv[i]);
+			return ctl_usage("unexpected argument: %s", argument);
 	}
 	if (base == NULL)
 		return ctl_usage(

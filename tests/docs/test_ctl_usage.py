@@ -28,6 +28,12 @@ def test_an_address_is_not_empty(build, words):
     assert status == 2 and "is empty: is a variable not set?" in error, error
 
 
+@pytest.mark.parametrize("option", ("--seconds", "--limit", "--region"))
+def test_an_option_of_drill_without_a_value_is_named(build, option):
+    status, error = run(build, "drill", "h1/r0", option)
+    assert status == 2 and f"{option} needs a value" in error, error
+
+
 @pytest.mark.parametrize("count, note", ((999, ""), (1000, "rackmeshctl: the first 1000 incidents are listed, there may be more\n")))
 def test_a_list_of_incidents_that_is_cut_is_said_to_be(build, count, note):
     body = json.dumps({"changes": 5000, "open": 5000, "incidents": [{"id": str(n), "state": "open"} for n in range(count)]}).encode()
