@@ -87,7 +87,7 @@ class_marks_free(struct class_marks *marks)
 
 /* ---- counting -------------------------------------------------------------------- */
 
-/* Finds or adds the pair of a row. NULL: the table is full. */
+/* Finds or adds the pair of a row. NULL: the table is full, or memory ran out. */
 static struct pair *
 get_pair(struct class_marks *marks, const struct wire_row *row)
 {
