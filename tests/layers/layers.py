@@ -32,7 +32,7 @@ KINDS = {
     "analyzer": ("rackmesh", "schemas"),
 }
 SOURCES = (".c", ".h", ".cc")
-PRIVATE = ("_internal", "_state", "_wiring")  # noun_state.h belongs to noun.c
+PRIVATE = ("_internal", "_state")  # noun_state.h belongs to noun.c
 # The loop's watchdog asks the worker, which is an event source of the loop.
 KNOWN_CIRCLES = ({"rackmesh/loop/loop", "rackmesh/loop/notify", "rackmesh/loop/turn",
                   "rackmesh/loop/worker"},)
