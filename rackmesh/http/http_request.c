@@ -111,6 +111,22 @@ rm_http_body(const struct rm_http_request *request, size_t *len)
 	return request->body;
 }
 
+/* An answer to HEAD has the length of the body, without the body (RFC 9110, 9.3.2).
+ * evhttp would send the body, and the client would take it for the next answer. */
+static bool
+strip_for_head(struct evhttp_request *req, struct evbuffer *body)
+{
+	const size_t bytes = evbuffer_get_length(body);
+	char length[24];
+
+	if (evhttp_request_get_command(req) != EVHTTP_REQ_HEAD || bytes == 0)
+		return true;
+	snprintf(length, sizeof(length), "%zu", bytes);
+	return evbuffer_drain(body, bytes) == 0 &&
+	       evhttp_add_header(evhttp_request_get_output_headers(req),
+		   "Content-Length", length) == 0;
+}
+
 void
 rm_http_reply_buffer(struct rm_http_request *request, int status,
     const char *content_type, struct evbuffer *body)
@@ -122,7 +138,8 @@ rm_http_reply_buffer(struct rm_http_request *request, int status,
 	request->answered = true;
 	headers = evhttp_request_get_output_headers(request->req);
 	if (body != NULL &&
-	    evhttp_add_header(headers, "Content-Type", content_type) == 0)
+	    evhttp_add_header(headers, "Content-Type", content_type) == 0 &&
+	    strip_for_head(request->req, body))
 		evhttp_send_reply(request->req, status, NULL, body);
 	else
 		evhttp_send_reply(request->req, 500, NULL, NULL);

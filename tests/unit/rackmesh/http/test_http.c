@@ -413,6 +413,40 @@ a_flood_on_one_socket_waits_and_leaves_the_other_usable(void **state)
 	assert_int_equal(f->status, 200);
 }
 
+static void
+an_answer_to_head_has_the_length_of_the_body_without_the_body(void **state)
+{
+	static const char sent[] =
+	    "HEAD /v1/below/a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	    "GET /v1/below/b HTTP/1.1\r\nHost: localhost\r\n"
+	    "Connection: close\r\n\r\n";
+	struct fixture *f = *state;
+	int fd = connect_unix(f, NULL);
+	char answers[4096] = "", length[64];
+	const char *second;
+	ssize_t n, len = 0;
+
+	exchange(f, tcp(f, "/v1/below/a"), NULL);
+	snprintf(length, sizeof(length), "\r\nContent-Length: %zu\r\n", f->body_len);
+	assert_int_equal(
+	    send(fd, sent, sizeof(sent) - 1, MSG_NOSIGNAL), sizeof(sent) - 1);
+	do {
+		exchange(f, tcp(f, "/healthz"), NULL);
+		n = recv(fd, answers + len, sizeof(answers) - 1 - (size_t)len, 0);
+		len += n > 0 ? n : 0;
+	} while (n > 0 || (n < 0 && errno == EAGAIN));
+	close(fd);
+
+	assert_int_equal(n, 0);
+	assert_int_equal(strncmp(answers, "HTTP/1.1 200 ", 13), 0);
+	second = strstr(answers + 1, "HTTP/1.1 200 ");
+	assert_non_null(second);
+	assert_true(strstr(answers, length) < second);
+	assert_int_equal(strncmp(second - 4, "\r\n\r\n", 4), 0);
+	assert_null(strstr(answers, "\"rest\":\"a\""));
+	assert_non_null(strstr(second, "\"rest\":\"b\""));
+}
+
 /* A connection must free its place, however it ends. */
 static void
 every_kind_of_end_frees_a_connection(void **state)
@@ -651,6 +685,7 @@ main(void)
 		TEST(a_large_answer_is_cut_and_its_status_kept),
 		TEST(no_more_exchanges_than_the_bound_run_at_once),
 		TEST(a_flood_on_one_socket_waits_and_leaves_the_other_usable),
+		TEST(an_answer_to_head_has_the_length_of_the_body_without_the_body),
 		TEST(every_kind_of_end_frees_a_connection),
 		TEST(a_long_host_name_of_a_peer_is_handled),
 		TEST(the_unix_socket_has_mode_0600_and_replaces_a_stale_one),
