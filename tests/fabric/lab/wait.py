@@ -15,6 +15,9 @@ from .machine import VIRTUAL, lost
 # now and then.
 PATIENCE_S = 60 if VIRTUAL else 120
 EMULATED_EVERY_S = 0.1  # each check costs much time there
+# A check that asks many daemons costs CPU time here and there: checks run a fifth of the time at most.
+REST = 4  # times the duration of a check
+LONGEST_REST_S = 1
 FULL = os.environ.get("RACKMESH_FULL") == "1" or os.environ.get("RACKMESH_SOAK") == "1"
 
 
@@ -45,6 +48,16 @@ def in_time(what, took_s, bound_s, since=None):
         )
 
 
+def rest_s(every, began):
+    """Seconds until the next check: `every`, or more if the check, which began at this time, took
+    long, unless durations are judged."""
+    if VIRTUAL:
+        return max(every, EMULATED_EVERY_S)
+    if FULL:
+        return every
+    return max(every, min(REST * (time.monotonic() - began), LONGEST_REST_S))
+
+
 def until(what, seconds, check, processes=(), every=0.02):
     """Calls check() until it returns a true value, and returns that. seconds: how long that
     usually takes; it waits patience(seconds).
@@ -53,13 +66,13 @@ def until(what, seconds, check, processes=(), every=0.02):
     may raise OSError, which means "not yet".
     """
     seconds = patience(seconds)
-    every = max(every, EMULATED_EVERY_S) if VIRTUAL else every
     deadline = time.monotonic() + seconds
     poller = select.poll()
     for process in processes:
         poller.register(process.pidfd, select.POLLIN)
     seen = None
     while True:
+        began = time.monotonic()
         try:
             answer = check()
             if answer:
@@ -70,7 +83,7 @@ def until(what, seconds, check, processes=(), every=0.02):
         left = deadline - time.monotonic()
         if left <= 0:
             raise Overdue(f"{what}: not within {seconds:g} s; last seen: {seen!r}")
-        for fd, _ in poller.poll(1000 * min(every, left)):
+        for fd, _ in poller.poll(1000 * min(rest_s(every, began), left)):
             for process in processes:
                 if process.pidfd == fd:
                     raise Overdue(f"{what}: {process.obituary()}")
@@ -79,8 +92,11 @@ def until(what, seconds, check, processes=(), every=0.02):
 def comes_true(seconds, check, every=0.02):
     """Whether check() becomes true within so many seconds; False is a valid result, too."""
     deadline = time.monotonic() + seconds
-    while not check():
-        if time.monotonic() > deadline:
+    while True:
+        began = time.monotonic()
+        if check():
+            return True
+        left = deadline - time.monotonic()
+        if left <= 0:
             return False
-        time.sleep(every)
-    return True
+        time.sleep(min(rest_s(every, began), left))
