@@ -716,7 +716,6 @@ localise_summary(
 	rack->seen = true;
 	if (summary->has_state) {
 		rack->ends.rnics = summary->state.rnics;
-		rack->hosts = summary->state.hosts;
 		rack->agents = agents_of(&summary->state);
 	}
 	note_clock(localise, rack, summary, anew);

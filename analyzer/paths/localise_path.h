@@ -136,7 +136,6 @@ struct localise_rack {
 	 * elements and no pair, and is in no list. NULL: none were reported. */
 	struct localise_path *inside;
 	struct localise_ends ends; /* RNICs that the rack itself has found bad */
-	uint32_t hosts; /* number of its hosts, by its own report; 0: not known */
 	/* incarnation of the aggregator and number of its last summary */
 	uint64_t incarnation, seq;
 	int64_t lag_ns; /* how far its wall clock is behind ours */

@@ -28,9 +28,6 @@
 #define MAX_SAMPLES_READ 128
 #define MAX_PATHS_BACK 64
 #define ONE_RNIC_SHARE 0.75
-/* The same share for the RNICs of one host, and the least number of flows for it. */
-#define ONE_HOST_SHARE 0.9
-#define ONE_HOST_MIN 4
 #define MAX_PAIRS 64
 /* ln of 20: an RNIC at fault must be less likely than 1 to 20 */
 #define CONFINED_LN 3.0
@@ -73,9 +70,6 @@ localise_evidence_traffic(const struct localise_map *map,
 struct sample {
 	char from[2 * RM_NAME_BYTES], to[2 * RM_NAME_BYTES];
 	unsigned port;
-	/* Racks of both RNICs; set only by localise_evidence_one_rnic. NULL: unknown.
-	 */
-	const struct localise_rack *from_rack, *to_rack;
 };
 
 /* Reads one flow such as "h1/r0>h9/r0:49153". Returns the text after it. NULL: there
@@ -101,7 +95,6 @@ read_sample(const char *text, struct sample *sample)
 	snprintf(
 	    sample->to, sizeof sample->to, "%.*s", (int)(colon - arrow - 1), arrow + 1);
 	sample->port = (unsigned)strtoul(colon + 1, NULL, 10) & UINT16_MAX;
-	sample->from_rack = sample->to_rack = NULL;
 	return *end == ' ' ? end + 1 : end;
 }
 
@@ -130,37 +123,6 @@ is_at(const char *rnic, const struct sample *samples, size_t count, bool one_pai
 			  strcmp(samples[i].to, first->to) != 0;
 	}
 	return (varied || one_pair) && (double)at >= ONE_RNIC_SHARE * (double)count;
-}
-
-/* True: the RNIC "host/device" is one of this host, whose name ends before a slash. */
-static bool
-is_of_host(const char *rnic, const char *host)
-{
-	const size_t len = strcspn(host, "/");
-
-	return strncmp(rnic, host, len) == 0 && rnic[len] == '/';
-}
-
-/* True: nearly all of the samples begin or end at RNICs of the host of this RNIC, at
- * two of them or more, and the rack has other hosts. */
-static bool
-is_at_host(const char *rnic, const struct localise_rack *rack,
-    const struct sample *samples, size_t count)
-{
-	size_t at = 0;
-	bool several = false;
-
-	if (rack == NULL || rack->hosts < 2 || count < ONE_HOST_MIN)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const char *of = is_of_host(samples[i].from, rnic) ? samples[i].from
-				 : is_of_host(samples[i].to, rnic) ? samples[i].to
-								   : NULL;
-
-		at += of != NULL;
-		several |= of != NULL && strcmp(of, rnic) != 0;
-	}
-	return several && (double)at >= ONE_HOST_SHARE * (double)count;
 }
 
 static bool
@@ -238,19 +200,15 @@ read_samples(struct one_rnic *one, const struct localise_suspect *suspect,
 	while (one->count < MAX_SAMPLES_READ &&
 	       (path = localise_lossy_next(&over)) != NULL) {
 		const char *text = path->samples;
-		const struct localise_rack *to;
 		struct localise_sum sum = { 0 };
 
 		seen(map, path, one->now->now, &sum);
 		if (sum.forward + sum.unknown + sum.reverse < 1 ||
 		    (!explained && is_explained(one, path)))
 			continue;
-		to = localise_map_find_rack(map, path->pair->ends[1]->a);
 		while (one->count < MAX_SAMPLES_READ &&
-		       (text = read_sample(text, &one->samples[one->count])) != NULL) {
-			one->samples[one->count].from_rack = path->rack;
-			one->samples[one->count++].to_rack = to;
-		}
+		       (text = read_sample(text, &one->samples[one->count])) != NULL)
+			one->count++;
 	}
 }
 
@@ -264,15 +222,10 @@ localise_evidence_one_rnic(const struct localise_now *now,
 	read_samples(&one, suspect, seen, false);
 	if (one.count == 0)
 		read_samples(&one, suspect, seen, true);
-	for (size_t i = 0; i < one.count && i < 8; i++) {
-		const struct sample *s = &one.samples[i];
-
-		if (is_at(s->from, one.samples, one.count, one_pair) ||
-		    is_at(s->to, one.samples, one.count, one_pair) ||
-		    is_at_host(s->from, s->from_rack, one.samples, one.count) ||
-		    is_at_host(s->to, s->to_rack, one.samples, one.count))
+	for (size_t i = 0; i < one.count && i < 8; i++)
+		if (is_at(one.samples[i].from, one.samples, one.count, one_pair) ||
+		    is_at(one.samples[i].to, one.samples, one.count, one_pair))
 			return true;
-	}
 	return false;
 }
 

@@ -17,11 +17,10 @@ void localise_evidence_losses(const struct localise_map *map,
     const struct localise_suspect *suspect, rm_mono_t now, localise_seen *seen,
     struct localise_sum *ret);
 
-/* True: most of the named lost flows over the suspect begin, or end, at one RNIC; or
- * nearly all of them at several RNICs of one host, which is not the only host of its
- * rack. Flows over another suspected or named part, which is not in the finding, do not
- * count. one_pair: the result is true also if all these flows are between the same two
- * RNICs. */
+/* True: most of the named lost flows over the suspect begin, or end, at one RNIC. Flows
+ * over another suspected or named part, which is not in the finding, do not count.
+ * one_pair: the result is true also if all these flows are between the same two RNICs.
+ */
 bool localise_evidence_one_rnic(const struct localise_now *now,
     const struct localise_finding *finding, const struct localise_suspect *suspect,
     localise_seen *seen, const struct localise_standings *standings, bool one_pair);

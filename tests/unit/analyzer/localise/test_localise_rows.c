@@ -25,7 +25,6 @@ struct rows {
 	bool reports_end; /* aggregators report the end by their monotonic clocks */
 	int64_t ahead_ns; /* by how much these clocks are ahead of ours */
 	uint64_t life;    /* incarnation of each aggregator */
-	uint32_t hosts;   /* of each rack; 0: its summaries have no state */
 	int set_at,
 	    named_at; /* second that late_after sets clocks in; of the verdict */
 };
@@ -74,8 +73,6 @@ report(struct rows *rows, const char *tor, uint64_t seq, int64_t ago_ns,
 		.paths_start_wall_ns = end - (uint64_t)RM_NS_PER_S,
 		.paths = paths,
 		.path_count = count,
-		.has_state = rows->hosts > 0,
-		.state = { .hosts = rows->hosts, .hosts_ok = rows->hosts },
 		.end_ns = rows->reports_end ? (uint64_t)(end_ns + rows->ahead_ns) : 0,
 	};
 	struct wire_summary_view view;
@@ -469,41 +466,6 @@ losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks(void **state)
 	assert_int_equal(verdicts[0].kind, RM_KIND_PATH_LOSSY);
 }
 
-/* Returns the number of verdicts if all lost flows are those of two RNICs of h1. */
-static int
-verdicts_on_losses_of_h1(struct rows *rows, uint32_t hosts_of_rack)
-{
-	const struct wire_path_row one[] = {
-		{ .dst_tor = "tor2",
-		    .path = "*",
-		    .sent = 20,
-		    .lost_forward = 10,
-		    .flows = 20,
-		    .samples = "h1/r0>h9/r0:49153 h1/r1>h8/r0:49154 "
-			       "h1/r0>h7/r0:49155 h1/r1>h6/r0:49156" },
-		{ .dst_tor = "tor3", .path = "", .sent = 40, .flows = 20 },
-	};
-	const char *const tors[] = { "tor1" };
-	const struct wire_path_row *const paths[] = { one };
-	const size_t counts[] = { 2 };
-	const struct rm_verdict *verdicts;
-
-	rows->hosts = hosts_of_rack;
-	return report_for(rows, 20, tors, paths, counts, 1, &verdicts);
-}
-
-static void
-losses_of_several_rnics_of_one_host_name_no_path(void **state)
-{
-	assert_int_equal(verdicts_on_losses_of_h1(*state, 2), 0);
-}
-
-static void
-losses_of_the_only_host_of_a_rack_name_a_path(void **state)
-{
-	assert_int_equal(verdicts_on_losses_of_h1(*state, 1), 1);
-}
-
 static void
 of_two_cables_between_the_same_switches_the_faulty_one_is_named(void **state)
 {
@@ -791,8 +753,6 @@ main(void)
 		    packets_that_take_several_paths_blame_no_switch_for_a_dead_link),
 		ROWS_TEST(
 		    losses_of_one_pair_of_rnics_wait_for_the_verdicts_of_their_racks),
-		ROWS_TEST(losses_of_several_rnics_of_one_host_name_no_path),
-		ROWS_TEST(losses_of_the_only_host_of_a_rack_name_a_path),
 		ROWS_TEST(
 		    of_two_cables_between_the_same_switches_the_faulty_one_is_named),
 		ROWS_TEST(an_uplink_with_a_dead_direction_is_not_named_as_many_paths),
