@@ -27,6 +27,7 @@ const OPEN_EVERY = 15; // beats; source_silent may change without a change of th
 const HIDDEN_MS = 15000;
 const MAX_BACK_OFF_MS = 8000;
 const MAX_KNOWN = 4000;
+const MAX_ANSWERS = 50; // of up to 1,000 open incidents each
 
 // Data for all views. incidents: by id; changes: the number of the last change of an incident that
 // is known here; answeredAt: time in ms of the analyzer's last answer.
@@ -77,11 +78,12 @@ async function askIncidents() {
 }
 
 // An answer has a limited number of incidents. With since=, the next one goes on after the last change of it.
+// What changes meanwhile is asked for later, so the number of answers is limited, too.
 async function askEveryOpen() {
-  for (let since = 0, more = true; more; ) {
+  for (let since = 0, left = MAX_ANSWERS; left > 0; left--) {
     const answer = await ask(`/v1/incidents?open=1&since=${since}`);
     for (const each of answer.incidents) known.incidents.set(each.id, each);
-    more = answer.incidents.length > 0 && answer.changes > since;
+    if (answer.incidents.length === 0 || answer.changes <= since) return;
     since = answer.changes;
   }
 }
