@@ -18,9 +18,11 @@ static const char *
 read_text(const char *text, struct aggregator_config *config)
 {
 	static struct rm_error error;
-	char path[] = "/tmp/rm-config-XXXXXX";
-	int fd = mkstemp(path);
+	static char path[32]; /* the config borrows it */
+	int fd;
 
+	strcpy(path, "/tmp/rm-config-XXXXXX");
+	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
