@@ -2,7 +2,7 @@
 # The machine's first process, in the real root: mounts what a running system has, does
 # the job that $1/job names, leaves its exit status in $1/status, and switches off.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export HOME=/root LANG=C.UTF-8
+export HOME=/root LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 . "$1/job"
 
 # A virtual clock jumps to the next timer when no process can run. While all processes wait for a
