@@ -94,28 +94,45 @@ most_lossy(
 	return most;
 }
 
+/* Probes of the witnesses of one host to other racks, faded. */
+struct host_losses {
+	size_t host;
+	double sent, lost;
+};
+
 static double
-share_out(const struct inside_member *member)
+share_out(const struct host_losses *of)
 {
-	return member->lost_out >= MIN_EARLIER ? member->lost_out / member->sent_out
-					       : 0;
+	return of->lost >= MIN_EARLIER ? of->lost / of->sent : 0;
 }
 
-/* True: there are only two witnesses, on two hosts, which lose a similar share of their
- * probes to other racks, and not much less of those to each other. */
+/* True: there are witnesses on two hosts only, and both hosts lose a similar share of
+ * their probes to other racks, and not much less of those inside the rack. */
 static bool
 are_two_alike(const struct inside_rows *rows, const struct witnesses *witnesses)
 {
-	size_t two[2] = { 0 }, count = 0;
+	struct host_losses hosts[2] = { 0 };
+	size_t count = 0;
 	double a, b;
 
-	for (size_t i = 0; i < roster_members(witnesses->roster); i++)
-		if (is_witness(witnesses, i) && count++ < 2)
-			two[count - 1] = i;
-	if (count != 2 || host_of(witnesses, two[0]) == host_of(witnesses, two[1]))
+	for (size_t i = 0; i < roster_members(witnesses->roster); i++) {
+		size_t at = 0;
+
+		if (!is_witness(witnesses, i))
+			continue;
+		while (at < count && hosts[at].host != host_of(witnesses, i))
+			at++;
+		if (at == 2)
+			return false;
+		if (at == count)
+			hosts[count++].host = host_of(witnesses, i);
+		hosts[at].sent += rows->members[i].sent_out;
+		hosts[at].lost += rows->members[i].lost_out;
+	}
+	if (count != 2)
 		return false;
-	a = share_out(&rows->members[two[0]]);
-	b = share_out(&rows->members[two[1]]);
+	a = share_out(&hosts[0]);
+	b = share_out(&hosts[1]);
 	return similar_shares(a, b) &&
 	       rows->all_lost >= SIMILAR_PART * fmin(a, b) * rows->all_sent;
 }

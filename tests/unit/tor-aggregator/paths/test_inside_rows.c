@@ -269,6 +269,31 @@ two_members_count_if_both_lose_a_similar_share_of_other_probes(void **state)
 }
 
 static void
+members_of_two_hosts_count_if_both_hosts_lose_a_similar_share_of_other_probes(
+    void **state)
+{
+	static const uint32_t all_similar[MOST] = { 10, 8, 9, 12 };
+	struct world *w = *state;
+
+	use_rack(w, 4, 2);
+	pass_second(w, ten_of_each, all_similar);
+	pass_second(w, ten_of_each, all_similar);
+	assert_int_equal(take(w).lost_unknown, 4 * 3 * 10);
+}
+
+static void
+a_host_of_two_does_not_count_if_it_loses_most_other_probes(void **state)
+{
+	static const uint32_t first_host[MOST] = { 20, 20, 1, 2 };
+	struct world *w = *state;
+
+	use_rack(w, 4, 2);
+	pass_second(w, twenty_of_members_0_and_1, first_host);
+	pass_second(w, twenty_of_members_0_and_1, first_host);
+	assert_int_equal(take(w).lost_unknown, 0);
+}
+
+static void
 two_members_do_not_count_if_one_of_them_loses_other_probes(void **state)
 {
 	struct world *w = *state;
@@ -293,6 +318,9 @@ main(void)
 		TEST(rows_of_several_seconds_have_no_more_lossy_flows_than_flows),
 		TEST(two_members_of_one_host_do_not_count),
 		TEST(two_members_count_if_both_lose_a_similar_share_of_other_probes),
+		TEST(
+		    members_of_two_hosts_count_if_both_hosts_lose_a_similar_share_of_other_probes),
+		TEST(a_host_of_two_does_not_count_if_it_loses_most_other_probes),
 		TEST(two_members_do_not_count_if_one_of_them_loses_other_probes),
 	};
 
